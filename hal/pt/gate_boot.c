@@ -21,14 +21,20 @@ static uint64_t *entry_of(const struct pt *pt, uint64_t ia, unsigned level)
 	return at == level ? entry : NULL;
 }
 
-/* Within the stretch all of the range is mapped, and nothing else. */
+/* Within the stretch all of the range is mapped, in one piece and not to be executed, and nothing else. */
 static bool is_alone(const struct pt *pt, uint64_t ia, uint64_t size, uint64_t stretch)
 {
+	uint64_t start = 0;
 	struct hal_leaf leaf;
 
-	for (uint64_t done = 0; done < stretch; done += BH_PAGE_BYTES)
+	for (uint64_t done = 0; done < stretch; done += BH_PAGE_BYTES) {
 		if (pt_query(pt, ia + done, &leaf) != (done < size))
 			return false;
+		if (!done)
+			start = leaf.hpa.v;
+		if (done < size && (leaf.hpa.v - done != start || leaf.permissions & HAL_EXECUTE))
+			return false;
+	}
 	return true;
 }
 

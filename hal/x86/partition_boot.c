@@ -3,6 +3,7 @@
 #include "arch/words.h"
 #include "arch/x86_64/x86.h"
 #include "hal/arguments.h"
+#include "hal/pt/walk.h"
 #include "hal/x86/apic/ioapic.h"
 #include "hal/x86/core.h"
 
@@ -82,6 +83,8 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 				  enum hal_memory memory)
 {
+	if (!pt_fits(gpa.v, size, partition->stage2.oa_bits)) /* no guest's addresses are wider than the processor's */
+		return HAL_E_RANGE;
 	return partition->sealed ? HAL_E_SEALED
 				 : iommu_map_both(&partition->stage2, &partition->iommu, gpa, hpa, size, permissions, memory);
 }

@@ -274,13 +274,15 @@ enum bh_end_result channel_open(struct channel *channel, const char *name, uint6
 	bell = doorbell_find(name);
 	if (bell && doorbell_is_heard(bell) && is_first(end))
 		channel->rung = bell;
-	if (bell && doorbell_gap_ns(bell))
+	if (bell && doorbell_gap_ns(bell) && end->role != BH_END_LATEST_READER) /* which gives nothing back that anybody waits for */
 		channel->told = bell;
 	return BH_END_OK;
 }
 
 void channel_close(struct channel *channel)
 {
+	if (channel->rung) /* nobody else here is rung, of several readers neither */
+		__atomic_store_n(&channel->end->own->waits, 0, __ATOMIC_RELAXED);
 	channel_give(channel->end);
 }
 

@@ -7,8 +7,9 @@
  * is there, if its VCPU has budget then, and a look costs what `bench channel` says. No interrupt and no exit takes part, at either end.
  *
  * If the channel has a doorbell for this end (doorbells.h), and the thread runs on the first core, it sleeps until that rings instead, as
- * the other end does when it has sent or taken something and finds that this one waits; one exit there. It tells of messages, not of lives:
- * who waits looks all the same every tenth of a second, so it finds a new life, or that the other end is gone, at the latest then.
+ * the other end does when it has sent or taken something and finds that this one waits; one exit there. Of a latest value's readers the
+ * first alone does. It tells of messages, not of lives: who waits looks all the same every tenth of a second, so it finds a new life, or
+ * that the other end is gone, at the latest then.
  *
  * All return what the call that they are named after returns, and:
  *   BH_END_AGAIN    the deadline has passed
@@ -33,11 +34,11 @@ struct channel {
 /*
  * Opens this sandbox's end of the channel of that name, at its monitor, too, if it is opened on request. `poll`: ticks; 0: the period of
  * the caller's VCPU, after which its budget is there again, whatever of it its looks have used. Requires: the caller has a VCPU. Returns
- * BH_END_OK, or BH_END_INVALID if there is no such channel, or none that this kernel understands, or somebody has it.
+ * BH_END_OK, or BH_END_INVALID if there is no such channel, or none that this kernel understands, or somebody has it, or all its readers.
  */
 enum bh_end_result channel_open(struct channel *channel, const char *name, uint64_t poll);
 /*
- * Gives it back, so that it can be opened again; one that is opened on request is closed, and a message that was shown must not be looked
+ * Gives it back, so that it can be opened again; one that is opened on request is closed if nobody else has it, and a message that was shown must not be looked
  * at any more.
  */
 void channel_close(struct channel *channel);

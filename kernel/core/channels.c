@@ -4,7 +4,7 @@
 
 #include "kernel/core/lock.h"
 
-enum { MOST = 16 /* BH_MAX_CHANNELS */, MOST_READERS = 16 /* besides the first of each latest value */ };
+enum { MOST = 16 /* BH_MAX_CHANNELS */, MOST_READERS = MOST * BH_CHANNEL_MOST_READERS };
 
 /*
  * Attached when they are first asked for, and then kept: what an end has sent and taken is known to it alone. One that is opened on request
@@ -90,10 +90,10 @@ static struct bh_end *take_further(struct held *one)
 	const struct bh_grant *grant = one->grant;
 	struct reader *reader = readers;
 
-	while (reader < readers + MOST_READERS && reader->of)
-		reader++;
-	if (one->end.role != BH_END_LATEST_READER || reader == readers + MOST_READERS)
+	if (one->end.role != BH_END_LATEST_READER)
 		return NULL;
+	while (reader->of) /* there is a place for each that there can be */
+		reader++;
 	if (bh_end_attach_reader(&reader->end, (void *)(uintptr_t)grant->gpa, grant->size, grant->line, number) != BH_END_OK)
 		return NULL;
 	reader->of = one;

@@ -436,7 +436,7 @@ def test_what_is_opened_on_request_lies_alone(platform: str, compile_on: Compile
 
 
 WIDE = [platform for platform in PLATFORMS if platform != "qemu-armv7"]
-VAST_AT, GIB = 1 << 37, 1 << 30
+VAST_AT, GIB = 3 << 36, 1 << 30
 
 
 def vast(name: str, slots: int, slot_bytes: int) -> str:

@@ -189,15 +189,17 @@ static void watch_second(const struct bulkhead_channel *second, const struct bul
 
 static void readers(const char *name, int wanted)
 {
-	struct bulkhead_channel one[MOST], more;
+	struct bulkhead_channel one[MOST], more = { .file = -1 };
 
 	one[0] = channel;
 	for (int n = 0; n < wanted && n < MOST; n++) {
 		const int error = n ? bulkhead_open(&one[n], name) : 0;
 
-		if (error)
+		if (error) {
 			printf("%s\n", named(error));
-		else if (n == wanted - 1)
+			return;
+		}
+		if (n == wanted - 1)
 			read_in_place(&one[n]);
 		else
 			printf("%u: %d\n", one[n].info.reader, bulkhead_receive(&one[n], room, sizeof(room), SOON_MS));

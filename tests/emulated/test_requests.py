@@ -20,7 +20,7 @@ WIDE = [one for one in MARKED if one.values != (ARMV7,)]  # guests with addresse
 NEW, NOTHING = "a new connection", "not now: nothing to read, no room, or the other end is not there yet"
 CLOSED = "no such channel, or a program has it"
 TOUCHING_MS = 5000
-GIB = 1 << 30
+GIB, BEHIND = 1 << 30, 8 << 20
 MANY = {"bochs-vtx": 1000}  # 10,000 elsewhere
 
 
@@ -198,4 +198,7 @@ def test_what_takes_more_than_a_small_stretch(platform: str) -> None:
         assert near.ask(f"read={other:#x}")
         near.type(f"read={at:#x}\r")
         await_next_life(pair, 1)
+        assert ask(near, "open=vast") == "done"
+        near.type(f"read={at + BEHIND:#x}\r")  # it is open, and what is behind it in its stretch is nothing
+        await_next_life(pair, 2)
         assert far.ask("life")[-1] == "life 0"

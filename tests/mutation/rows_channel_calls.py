@@ -70,8 +70,11 @@ CHANNEL_CALLS = (
     call("who is awake is rung", "if (channel->rung && deadline) bh_end_wants_ring(channel->end, false);", ""),
     call("who does not sleep is rung", "if (bh_end_is_wanted(channel->end)) doorbell_tell", "doorbell_tell"),
     call("nobody is rung", "if (bh_end_is_wanted(channel->end)) doorbell_tell(channel->told);", ";"),
-    call("without a grant", "bell && doorbell_gap_ns(bell)", "bell"),
-    call("on a core that hears nothing", "bell && doorbell_is_heard(bell)", "bell"),
+    call("without a grant", "doorbell_gap_ns(bell) &&", ""),
+    call("on a core that hears nothing", "doorbell_is_heard(bell) &&", ""),
+    call("each reader is rung", "doorbell_is_heard(bell) && is_first(end)", "doorbell_is_heard(bell)"),
+    call("readers of a latest value ring", "&& end->role != BH_END_LATEST_READER)", ")"),
+    call("who has gone is rung", "__atomic_store_n(&channel->end->own->waits, 0, __ATOMIC_RELAXED);", ";"),
     call(
         "a life that ended is waited for",
         "(channel->rung ? clock_from_ns(LOOKS_NS) : channel->poll)",

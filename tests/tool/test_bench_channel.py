@@ -125,6 +125,10 @@ def stored_of(bench: str) -> dict[str, dict[str, int]]:
     return {one.platform: {name: row["max"] for name, row in one.rows.items()} for one in stored() if one.bench == bench}
 
 
+def test_there_are_calibrations() -> None:
+    assert len(stored_of("calibration")) > 1
+
+
 @pytest.mark.parametrize(("platform", "measured"), stored_of("calibration").items(), ids=str)
 def test_check_counts_a_third_more_than_was_measured(platform: str, measured: dict[str, int]) -> None:
     """Of a message with one look before it that came too soon, of 32 bytes that are copied, and of a ring: each is a switch, as admission counts it."""

@@ -66,6 +66,7 @@ def test_all_is_counted() -> None:
         (("taken 979", *LIFE[1:]), SUNK, 0, "sent, and lost at restarts"),  # two more than may be on their way
         ((LIFE[0], "not as a source sends them 1", *LIFE[2:]), SUNK, 0, "of them not as sent"),
         ((*LIFE[:2], "damaged 1", *LIFE[3:]), SUNK, 0, "damaged"),
+        ((*LIFE[:3], "connections 2", LIFE[4]), SUNK, 0, "connections of a life"),
         ((*LIFE[:4], f"ns from sent to taken, at most {BOUND + 1}"), SUNK, 0, "from sent to taken"),
     ],
 )
@@ -79,6 +80,17 @@ def test_a_life_that_has_not_said_anything_took_nothing() -> None:
     found = heard()
     found.crashed()
     assert rows_of(found)["sent, and lost at restarts"].max == 40
+
+
+@pytest.mark.parametrize("missing", range(1, len(LIFE)))
+def test_a_life_that_says_not_all_is_an_error(missing: int) -> None:
+    with pytest.raises(BulkheadError, match="has not said"):
+        rows_of(heard((*LIFE[:missing], *LIFE[missing + 1 :])))
+
+
+def test_more_than_were_sent_is_an_error() -> None:
+    with pytest.raises(BulkheadError, match="2,002 samples, and 2,000 were sent"):
+        rows_of(heard(("taken 1001", *LIFE[1:])))
 
 
 def test_a_linux_that_is_still_booting_is_an_error() -> None:

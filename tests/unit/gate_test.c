@@ -111,6 +111,31 @@ static void test_refused(const struct pt_format *format)
 	check_refused(LARGE + GiB, KiB4, HAL_E_OVERLAP); /* no table */
 }
 
+static void check_others(uint64_t ia, uint64_t size)
+{
+	struct hal_gate gate = { NULL, 7 };
+
+	CHECK_EQ(pt_gate(&pt, ia, size, &gate), HAL_E_OVERLAP);
+	CHECK(!gate.entry && gate.open == 7);
+}
+
+/* What else is in a large stretch, at its end; two parts that lie apart; and what can be executed. */
+static void test_others(const struct pt_format *format)
+{
+	prepare(format);
+	map(LARGE, 0x30001000, MiB2 + KiB4, HAL_READ);
+	map(LARGE + GiB - KiB4, 0x50000000, KiB4, HAL_READ);
+	check_others(LARGE, MiB2 + KiB4);
+	prepare(format);
+	map(SMALL, 0x20000000, KiB4, HAL_READ | HAL_WRITE);
+	map(SMALL + KiB4, 0x20002000, KiB4, HAL_READ);
+	check_others(SMALL, 2 * KiB4);
+	prepare(format);
+	map(SMALL, 0x20000000, KiB4, HAL_READ | HAL_WRITE);
+	map(SMALL + KiB4, 0x20001000, KiB4, HAL_READ | HAL_WRITE | HAL_EXECUTE);
+	check_others(SMALL, 2 * KiB4);
+}
+
 /* A block of 1 GiB, of which the gate would be a part. */
 static void test_within(const struct pt_format *format)
 {
@@ -128,6 +153,7 @@ int main(void)
 	for (size_t n = 0; n < sizeof(formats) / sizeof(formats[0]); n++) {
 		test_turned(formats[n]);
 		test_refused(formats[n]);
+		test_others(formats[n]);
 		test_within(formats[n]);
 	}
 	return 0;

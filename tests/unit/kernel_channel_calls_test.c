@@ -460,6 +460,32 @@ static void tells(void)
 	scene_close(&scene);
 }
 
+/* A ring wakes one: the first reader of a latest value. None rings: nobody waits for what a reader gives back. */
+static void readers(void)
+{
+	static const uint64_t value = 9;
+
+	for (uint32_t reader = 0; reader < 2; reader++) {
+		check_context.subject = reader ? "second reader" : "first reader";
+		has_doorbell = true;
+		doorbell = (struct doorbell){ .heard = true, .gap = 5 };
+		begin(BH_CHANNEL_LATEST, bh_latest_slots(2), 1);
+		end[1].reading = &end[1].own->reading[reader];
+		CHECK_EQ(channel_open(&channel, "one", POLL), BH_END_OK);
+		has_doorbell = false;
+		CHECK((channel.rung != NULL) == (reader == 0));
+		CHECK(!channel.told);
+		scene.control[0]->waits = 1;
+		CHECK_EQ(bh_latest_write(&end[0], &value, sizeof(value)), BH_END_OK);
+		CHECK_EQ(channel_receive(&channel, buffer, SLOT_BYTES, &message, 0), BH_END_OK);
+		CHECK_EQ(doorbell.tells, 0);
+		scene.control[1]->waits = 1; /* of several nobody takes it back before */
+		channel_close(&channel);
+		CHECK_EQ(scene.control[1]->waits, reader);
+		scene_close(&scene);
+	}
+}
+
 int main(void)
 {
 	opens();
@@ -468,5 +494,6 @@ int main(void)
 	transactions();
 	is_rung();
 	tells();
+	readers();
 	return 0;
 }

@@ -49,6 +49,9 @@ static const struct broken broken_channels[] = {
 	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_TAKES].hpa, 0x72001000) } },
 	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_RECEIVER_SEES].permissions, 3) } },
 	{ "a sandbox is given what is no part of a channel for its end", { SET(channel_count, 0) } },
+	{ "a sandbox is given a part of a channel twice",
+	  { SET(regions[GOOD_SENDER_SEES].permissions, 3), SET(regions[GOOD_SENDER_SEES].hpa, 0x72000000),
+	    SET(regions[GOOD_SENDER_SEES].size, 0x1000) } },
 	/* doorbells: the sender of GOOD_RING rings the receiver by GOOD_RUNG; nobody rings by GOOD_MAILBOX */
 	{ "an end of a channel rings, and the other has no line for it, or not at all", { RING(gap_us[0], 0) } },
 	{ "an end of a channel rings, and the other has no line for it, or not at all", { RING(gap_us[1], 1000) } },

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Division of 64 bits, which the compiler expects to find: Run-time ABI for the Arm Architecture (IHI 0043) 5.3.1 "Integer
- * (32/32 -> 32) division functions" and its sequel for 64. What fits into 32 bits is the processor's to divide; else a step a bit of the quotient.
+ * (32/32 -> 32) division functions" and its sequel for 64. Where 32 bits do, the processor divides; else there is a step for each bit of the quotient.
  */
 	.syntax	unified
 	.arm
 	.arch_extension idiv
 
-/* r1:r0 / r3:r2 -> quotient r1:r0, remainder r3:r2. By 0: quotient all ones, remainder r1:r0. */
+/* r1:r0 / r3:r2 -> quotient r1:r0, remainder r3:r2. By 0: undefined. */
 	.section .text.__aeabi_uldivmod, "ax"
 	.balign	4
 	.global	__aeabi_uldivmod
@@ -23,7 +23,7 @@ __aeabi_uldivmod:
 	bx	lr
 
 1:	push	{r4, r5, r6, lr}
-	/* r12 = bits that the quotient has at most, 64 by 0: zeros before the divisor - zeros before the dividend + 1. */
+	/* r12 = bits that the quotient has at most, 64 at most by 0: zeros before the divisor - zeros before the dividend + 1. */
 	clz	r4, r1
 	cmp	r1, #0
 	clzeq	r4, r0
@@ -55,12 +55,11 @@ __aeabi_uldivmod:
 2:	adds	r0, r0, r0
 	adcs	r1, r1, r1
 	adcs	r4, r4, r4
-	adcs	r5, r5, r5
-	bcs	3f
+	adc	r5, r5, r5 /* no carry: the rest before was less than the divisor, or half of a dividend */
 	cmp	r5, r3
 	cmpeq	r4, r2
 	blo	4f
-3:	subs	r4, r4, r2
+	subs	r4, r4, r2
 	sbc	r5, r5, r3
 	orr	r0, r0, #1
 4:	subs	r12, r12, #1

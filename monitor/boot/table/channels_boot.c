@@ -118,6 +118,9 @@ static bool is_part(const struct bh_channel_row *row, uint32_t end, const struct
 const char *refuse_part(const struct bh_table *table, const struct bh_region *region)
 {
 	REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a part of a channel has device memory type");
+	for (const struct bh_region *other = table->regions; other < region; other++)
+		REFUSE_IF(other->kind == BH_REGION_CHANNEL && other->sandbox == region->sandbox && overlap(hpa_of(other), hpa_of(region)),
+			  "a sandbox is given a part of a channel twice");
 	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++)
 		for (uint32_t end = 0; end < 2; end++)
 			if (row->sandbox[end] == region->sandbox && is_part(row, end, region))

@@ -29,7 +29,7 @@ LIFE_SECONDS = 10
 HOST_SECONDS = 10.0  # at most for one of the machine's
 BOOT_SECONDS = 600.0  # of the host
 REPORTED = re.compile(r": samples: (\D+) (\d+)$")
-LAST_REPORTED = "ns from sent to taken, at most"
+REPORTED_LAST, LAST_REPORTED = "connections", "ns from sent to taken, at most"  # of the sensor, and of control
 SINK = "bulkhead-sink samples-on"
 SUNK = re.compile(r"(\w+) (\d+)(?:, |$)")
 TAKEN_SINCE = 4  # by a life after it has said how many, until it crashes
@@ -58,7 +58,11 @@ class Heard:
         self.restarts += 1
 
     def of_lives(self, what: str) -> list[int]:
-        return [life[what] for life in self.lives if what in life]
+        """Of each that has said how many it has taken; one that crashes while it starts has not."""
+        told = [life for life in self.lives if "taken" in life]
+        if not told or any(what not in life for life in told):
+            raise BulkheadError(f"a life of {CONTROL} has not said `{what}`: {self.lives}")
+        return [life[what] for life in told]
 
 
 def begun(session: Session) -> bool:
@@ -86,7 +90,9 @@ def heard(stage: Stage, seconds: int) -> tuple[Heard, int]:
                 found.hear(event)
             if isinstance(event, CrashEvent):
                 found.crashed()
-                if found.sensor:
+                if REPORTED_LAST in found.sensor:
+                    if not session.watches[SENSOR].ready:
+                        raise BulkheadError(f"{SENSOR} has not said that it is ready, so its exits were not counted")
                     return found, sum(session.watches[SENSOR].exits_steady().values())
     raise out_of_time(f"{seconds} s of the machine's time", limit)
 
@@ -95,13 +101,15 @@ def rows(found: Heard, exits: int, channel: ChannelPlan) -> list[Row]:
     """`channel`: from the sensor to control."""
 
     def of(name: str, *values: int, unit: str = "samples") -> Row:
-        return Row.of(name, unit, values or (0,))
+        return Row.of(name, unit, values)
 
     if not found.linux:
         raise BulkheadError("Linux has not come as far as to take samples; try it with more --seconds")
     assert channel.delay.bound_ns is not None, "two native ends, of which all is known"
     taken = found.of_lives("taken")
     missing = found.sensor["sent"] - sum(taken)
+    if missing < 0:
+        raise BulkheadError(f"{CONTROL} has taken {sum(taken):,} samples, and {found.sensor['sent']:,} were sent")
     return [
         of("restarts of control", found.restarts, unit="restarts"),
         of("sent by the sensor", found.sensor["sent"]),
@@ -109,6 +117,7 @@ def rows(found: Heard, exits: int, channel: ChannelPlan) -> list[Row]:
         of("taken by control", sum(taken)),
         of("of them not as sent", *found.of_lives("not as a source sends them")).at_most(0),
         of("damaged", *found.of_lives("damaged")).at_most(0),
+        of("connections of a life", *found.of_lives("connections"), unit="connections").at_most(1),
         of("sent, and lost at restarts", missing).at_most(found.restarts * (channel.slots + TAKEN_SINCE)),
         of("from sent to taken", *found.of_lives(LAST_REPORTED), unit="ns").at_most(channel.delay.bound_ns),
         of("exits of the sensor", exits, unit="exits").at_most(0),

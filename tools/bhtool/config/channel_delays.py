@@ -20,10 +20,9 @@ from bhtool.config.plan import ChannelDelay
 from bhtool.config.schedulability import NS_PER_US, CoreSet, core_sets
 from bhtool.config.vcpus import Vcpu, is_main, is_own_kernel
 
-LOST_POLLING, LOST_A_SLEEP = (
-    3,
-    2,
-)  # switches that a budget pays in each period, and for each time that its thread sleeps: docs/channel-bounds.md
+LOST_POLLING = 3  # switches that a budget pays in each period: docs/channel-bounds.md
+LOST_A_SLEEP = 2  # for each time that its thread sleeps
+LOOK_NS = 100_000_000  # who sleeps until it is rung looks all the same: kernel/core/channel_calls.c
 MOST_SLEEPS = 15  # in a period: a budget comes back in one part more, and in no more than 16 (kernel/sched/sporadic.h)
 BYTES_IN_A_SWITCH = 32
 # Of the kernel that comes with the tool: they look once in a period of their VCPU, and one of them sends what it takes on in a channel of its own.
@@ -74,8 +73,10 @@ class End:
 
     @property
     def times_asleep(self) -> int:
-        """In a period, at most."""
-        return 1 if self.sleeps else self.period // self.gap + 1 if self.gap else 0
+        """In a period, at most: until the next ring, or until it looks by itself."""
+        if self.sleeps or not self.gap:
+            return 1 if self.sleeps else 0
+        return ceil(Fraction(self.period, self.gap)) + 1 + self.period // LOOK_NS + 1
 
     @property
     def lost(self) -> int:
@@ -84,8 +85,8 @@ class End:
 
     @property
     def pause(self) -> int:
-        """Who is rung hears of a message at the next ring that is granted, after a top half and a switch."""
-        rung = self.gap + self.core.costs.top_half + self.core.costs.switch if self.gap else 0
+        """Who is rung hears of a message at the next ring that is granted: a timer's interrupt at the other end and an exit, an interrupt here and a switch."""
+        rung = self.gap + 2 * (self.core.costs.top_half + self.core.costs.switch) if self.gap else 0
         return self.period if self.sleeps else rung
 
     @property
@@ -140,10 +141,14 @@ def end_of(domains: Domains, channel: Channel, side: int) -> End | str:
     )
     if core is None:
         return f"`{channel.name}` of `{sandbox.name}` has no core"
-    sleeps = own and vcpu.program in SLEEPING_PROGRAMS
-    end = End(sandbox, vcpu, core, sleeps, 0 if sleeps else gap_us(channel, 1 - side) * NS_PER_US)
+    gap = gap_us(channel, 1 - side) * NS_PER_US
+    hears = gap > 0 and core.core is sandbox.cores[0] and channel.readers == 1
+    sleeps = (own and vcpu.program in SLEEPING_PROGRAMS) or (
+        gap > 0 and not hears
+    )  # who is rung and does not hear it looks once in a period
+    end = End(sandbox, vcpu, core, sleeps, 0 if sleeps else gap)
     if end.times_asleep > MOST_SLEEPS:
-        often = f"may be rung {end.times_asleep:,} times in a period of VCPU `{vcpu.name}`"
+        often = f"may sleep {end.times_asleep:,} times in a period of VCPU `{vcpu.name}`"
         return f"`{sandbox.name}` {often}, whose budget comes back in {MOST_SLEEPS + 1} parts at most"
     if end.supply():
         return end
@@ -160,6 +165,7 @@ class Prediction:
     channel: Channel
     costs: ChannelCosts
     ends: tuple[End, End]
+    sent_on: Channel | None = None  # where a relay at end 1 sends what it takes
 
     def _message_of(self, size: int) -> int:
         """At either end; where ends ring it is an exit more, which takes no longer than a switch."""
@@ -171,9 +177,10 @@ class Prediction:
 
     @property
     def service(self) -> int:
-        """A relay's, without being told: to send the message on."""
-        on = self.costs.of(self.channel.slot_bytes) if self.ends[1].relays else 0
-        return self.channel.service_us * NS_PER_US + on
+        """A relay's, without being told: to send the message on, and to ring."""
+        rings = self.sent_on is not None and any(self.sent_on.doorbell_hz)
+        relayed = self.costs.of(self.channel.slot_bytes) + (self.ends[1].core.costs.switch if rings else 0)
+        return self.channel.service_us * NS_PER_US + (relayed if self.ends[1].relays else 0)
 
     @property
     def work(self) -> int:
@@ -234,7 +241,8 @@ def predictions(domains: Domains) -> Iterator[tuple[Channel, Prediction | tuple[
             continue
         first, second = end_of(domains, channel, 0), end_of(domains, channel, 1)
         if isinstance(first, End) and isinstance(second, End):
-            yield channel, Prediction(channel, costs, (first, second))
+            on = next((one for one in domains.channels if one.name == channel.name + SENT_ON), None)
+            yield channel, Prediction(channel, costs, (first, second), on)
         else:
             yield channel, tuple(one for one in (first, second) if isinstance(one, str))
 

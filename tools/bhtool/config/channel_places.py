@@ -28,7 +28,9 @@ from bhtool.config.span import PAGE, Span, align_up
 
 WINDOW_CHANNELS, WINDOW_ON_REQUEST = 0x100000, 0xA00000  # offsets in a sandbox's window: docs/guest.md
 GATE, LARGE_GATE = int(lib.BH_GATE_BYTES), int(lib.BH_LARGE_GATE_BYTES)
-LARGE_ON_REQUEST = 1 << 37  # above RAM and devices of any board that we know; translation takes 39 bits everywhere
+LARGE_ON_REQUEST = (
+    3 << 36
+)  # above RAM and devices of any board that we know, and where functions see RAM (unprotected.py); it takes 39 bits to translate
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class View:
 
 
 def views_of(domains: Domains, sandbox: Sandbox) -> Iterator[View]:
-    """In the order of the file, those that are always there one behind the other, and the others, too."""
+    """In the order of the file. Those that are always there lie one behind the other, and each of the others alone."""
     window = domains.machine.window
     free = {PAGE: window + WINDOW_CHANNELS, GATE: align_up(window + WINDOW_ON_REQUEST, GATE), LARGE_GATE: LARGE_ON_REQUEST}
     for number, (channel, end) in enumerate(domains.ends_of(sandbox)):
@@ -73,7 +75,7 @@ def views_of(domains: Domains, sandbox: Sandbox) -> Iterator[View]:
 
 
 def stretch_of(channel: Channel) -> int:
-    """So many bytes, or a multiple of them, no other channel shares with it."""
+    """Of such a stretch, or of several, no other channel has a part."""
     if not channel.on_request:
         return PAGE
     return GATE if channel.size <= GATE else LARGE_GATE
@@ -124,7 +126,8 @@ def judge_channels(domains: Domains, plans: Sequence[SandboxPlan]) -> Iterator[F
         others += [(f"the interrupt controller {node.label}", Span(*pair)) for node in domains.machine.controllers for pair in node.reg()]
         for view in views_of(domains, sandbox):
             for name, span in others:
-                if view.span.overlaps(span):
-                    text = f"`{sandbox.name}` would see channel `{view.channel.name}` at {view.span}, over {name} at {span}"
+                alone = Span(view.gpa, align_up(view.channel.size, stretch_of(view.channel)))
+                if alone.overlaps(span):
+                    text = f"`{sandbox.name}` would see channel `{view.channel.name}` at {alone}, over {name} at {span}"
                     yield Finding(view.channel.location, text)
                     break

@@ -108,6 +108,8 @@ def _why_never_closed(sandbox: Sandbox, channel: Channel) -> str:
         return "runs Linux, whose module opens none on request yet"
     if "memory" in sandbox.unprotected:
         return "does without protection of memory: it reaches everything"
+    if "dma" in sandbox.unprotected or sandbox.dma_reason:
+        return "has devices that reach all memory"
     return "has its terminal there, which is open while it runs" if channel.node in sandbox.terminal_nodes else ""
 
 

@@ -32,7 +32,7 @@ CHANNEL_RULES = (
     Rule("BH-R164", "There are at most 16 channels.", "leave some out, or send more by one of them", channels.not_too_many),
     Rule(
         "BH-R165",
-        "All channels of a sandbox fit into 8 MiB of its window; those with `on-request` of 2 MiB at most into 16 MiB. Of these, larger ones have 1 GiB at most, on ARMv7 there are none.",
+        "All channels of a sandbox fit into 8 MiB of its window; those with `on-request` of 2 MiB at most into 16 MiB. A larger one of these has 1 GiB at most, and ARMv7 allows none.",
         "make slots smaller or fewer; with `on-request` one may take 1 GiB, but for ARMv7 and Linux",
         channels.fit_into_the_window,
         unless=("BH-R162", "BH-R163", "BH-R180"),
@@ -99,7 +99,7 @@ CHANNEL_RULES = (
     ),
     Rule(
         "BH-R181",
-        "What is opened on request can be closed: both ends are native sandboxes, with protection of memory, and nobody's terminal is there.",
+        "What is opened on request can be closed: both ends are native sandboxes, with protection of memory and of DMA, and nobody's terminal is there.",
         "take `on-request` out: then both ends have the channel always",
         channels.can_be_closed,
         unless=("BH-R161",),

@@ -29,6 +29,7 @@ struct channel_words {
 enum { CHANNEL_FILES = BH_CHANNEL_MOST_READERS };
 struct channel_file {
 	struct channel *channel;
+	struct mutex lock; /* of what follows, but for `mapped`: readers never wait for one another */
 	struct bh_end end;
 	bool fresh;   /* no connection has begun since it was opened: the first one loses nothing */
 	bool reset;   /* another one has begun, and the program was not told yet */
@@ -52,7 +53,6 @@ struct channel {
 	struct bh_end first; /* as it was attached when the device was made: where everything lies, for who looks without the lock */
 
 	unsigned long opened; /* bit n: files[n] */
-	struct mutex lock;    /* of what is in them, but for `mapped` */
 	struct channel_file files[CHANNEL_FILES];
 
 	int doorbell;         /* an interrupt line; 0: it is never rung */
@@ -65,7 +65,7 @@ struct channel {
 	struct channel_words seen;
 };
 
-/* ---- end.c: with channel->lock held. Each returns 0 or more, or -errno; -EAGAIN if it would have to wait ---------------------------- */
+/* ---- end.c: with file->lock held. Each returns 0 or more, or -errno; -EAGAIN if it would have to wait ---------------------------- */
 
 int channel_attach(struct channel_file *file);
 /* `data`: of the program's. Returns how many bytes there were; with -EMSGSIZE `message->length` says how many there are. */

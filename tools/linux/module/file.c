@@ -58,11 +58,12 @@ static int channel_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	}
 	one->mapped = false;
-	mutex_lock(&channel->lock);
+	one->polled = (struct channel_words){};
+	mutex_lock(&one->lock);
 	error = channel_attach(one);
 	if (!error)
 		channel_ready(one); /* takes part from now on, so that the other end need not wait for the first message */
-	mutex_unlock(&channel->lock);
+	mutex_unlock(&one->lock);
 	if (error) {
 		give_file(one);
 		return error;
@@ -96,13 +97,13 @@ static int carry_out(struct channel_file *one, struct order *order)
 	for (;;) {
 		if (READ_ONCE(one->mapped))
 			return -EBUSY;
-		if (mutex_lock_interruptible(&channel->lock))
+		if (mutex_lock_interruptible(&one->lock))
 			return -ERESTARTSYS;
 		channel_look(channel, &before);
 		done = order->sends ? channel_send(one, order->data, order->length, order->flags)
 				    : channel_receive(one, order->data, order->length, order->again, &order->message);
-		mutex_unlock(&channel->lock);
-		if (done >= 0) {
+		mutex_unlock(&one->lock);
+		if (done >= 0 && one->end.role != BH_END_LATEST_READER) { /* which changes nothing that anybody waits for */
 			channel_ring(channel);
 			channel_wake(channel);
 		}
@@ -144,7 +145,7 @@ static __poll_t channel_poll(struct file *file, poll_table *table)
 	poll_wait(file, &channel->waiters, table);
 	if (!poll_does_not_wait(table))
 		channel_watch(channel);
-	mutex_lock(&channel->lock);
+	mutex_lock(&one->lock);
 	if (READ_ONCE(one->mapped)) {
 		/* It is the program that knows what it has read: it is told that something is another than when it last asked. */
 		channel_look(channel, &now);
@@ -153,7 +154,7 @@ static __poll_t channel_poll(struct file *file, poll_table *table)
 	} else {
 		ready = channel_ready(one);
 	}
-	mutex_unlock(&channel->lock);
+	mutex_unlock(&one->lock);
 	return ready;
 }
 
@@ -204,9 +205,9 @@ static long set_checked(struct channel_file *file, const void __user *argument)
 
 	if (copy_from_user(&checked, argument, sizeof(checked)))
 		return -EFAULT;
-	mutex_lock(&file->channel->lock);
+	mutex_lock(&file->lock);
 	bh_end_set_checked(&file->end, checked != 0);
-	mutex_unlock(&file->channel->lock);
+	mutex_unlock(&file->lock);
 	return 0;
 }
 

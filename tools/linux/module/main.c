@@ -37,8 +37,13 @@ static void describe(struct device *device, struct bulkhead_info *info)
 {
 	const struct miscdevice *misc = dev_get_drvdata(device);
 	const struct channel *channel = container_of(misc, struct channel, misc);
+	unsigned int n;
 
 	channel_describe(&channel->files[0], info);
+	for (n = 1; n < CHANNEL_FILES; n++) {
+		info->connections += READ_ONCE(channel->files[n].end.connections);
+		info->refused += READ_ONCE(channel->files[n].end.refused);
+	}
 }
 
 static ssize_t kind_show(struct device *device, struct device_attribute *attribute, char *text)
@@ -162,7 +167,6 @@ static int channel_probe(struct platform_device *device)
 	if (!channel)
 		return -ENOMEM;
 	channel->dev = &device->dev;
-	mutex_init(&channel->lock);
 	channel_watch_init(channel);
 	channel_ring_init(channel);
 	if (!memory)
@@ -172,8 +176,10 @@ static int channel_probe(struct platform_device *device)
 		error = map_memory(channel, memory);
 	if (error)
 		return error;
-	for (n = 0; n < CHANNEL_FILES; n++)
+	for (n = 0; n < CHANNEL_FILES; n++) {
+		mutex_init(&channel->files[n].lock);
 		channel->files[n].channel = channel;
+	}
 	error = channel_attach(&channel->files[0]);
 	if (error)
 		return dev_err_probe(&device->dev, error, "`%s` at %pR is not a channel of version %u\n", channel->name, memory,

@@ -48,7 +48,7 @@ void channel_ring(struct channel *channel)
 	if (!channel->gap_us || !bh_end_is_wanted(&channel->first))
 		return;
 	/* A timer that is set already rings for this one, too. */
-	if (call_doorbell(channel->number) == BH_E_LATER && !hrtimer_active(&channel->later))
+	if (call_doorbell(channel->number) == BH_E_LATER && !hrtimer_is_queued(&channel->later))
 		hrtimer_start(&channel->later, ns_to_ktime((u64)channel->gap_us * NSEC_PER_USEC), HRTIMER_MODE_REL_SOFT);
 }
 

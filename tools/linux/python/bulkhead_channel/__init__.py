@@ -187,7 +187,8 @@ class Channel:
         fcntl.ioctl(self._file, _SET_CHECKED, struct.pack("<I", checked))
 
     def map(self) -> tuple[mmap.mmap, mmap.mmap]:
-        """All of it for reading, and the own part for writing. The end is the program's from now on: `send` and `receive` raise EBUSY."""
+        """All of it for reading, and the own part for writing, which readers of a latest value have in common. The end is the program's from now on: `send`
+        and `receive` raise EBUSY."""
         one = self._opened
         whole = mmap.mmap(self._file, one.bytes, mmap.MAP_SHARED, mmap.PROT_READ)
         try:
