@@ -59,6 +59,15 @@ def test_of_the_hosts_time_there_are_shares_alone_and_none_is_judged() -> None:
     assert found[share("device")].max == 200
 
 
+def test_of_the_hosts_time_a_share_is_of_medians() -> None:
+    """One run in which the host was busy changes none."""
+    slow = [
+        re.sub(r"(\d+) of", lambda match: f"{10 * int(match[1])} of", line) if " device " in line else line for line in lines(device=900)
+    ]
+    row = rows(lines(device=900), slow, lines(device=900), counted=False)[share("device")]
+    assert (row.n, row.min, row.max) == (1, 90, 90)
+
+
 @pytest.mark.parametrize("left_out", range(len(lines())))
 def test_what_was_not_measured_is_said(left_out: int) -> None:
     some = lines()
