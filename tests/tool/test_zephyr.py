@@ -76,7 +76,7 @@ def test_it_answers_and_outlives_the_other_end(sdk: Path) -> None:
             "-c",
             "-o",
             objects[-1],
-            source,
+            str(source),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
