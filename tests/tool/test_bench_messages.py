@@ -22,11 +22,11 @@ def lines(device: int = 900, place: int = 70) -> list[str]:
     return [said(what, way, size, taken) for what in COST for way, taken in ways.items() for size in SIZES]
 
 
-def rows(*runs: list[str], counted: bool = True) -> dict[str, Row]:
+def rows(*runs: list[str]) -> dict[str, Row]:
     found = Found()
     for one in runs:
         heard(one, COST, found)
-    return {row.name: row for row in rows_of(found, PER_INSTRUCTION if counted else None)}
+    return {row.name: row for row in rows_of(found, PER_INSTRUCTION)}
 
 
 def share(way: str, what: str = "send") -> str:
@@ -50,22 +50,6 @@ def test_a_channel_takes_no_more_than_the_socket_pair(device: int, met: bool) ->
     found = rows(lines(device))
     assert {found[share("device", what)].met for what in COST} == {met}
     assert {found[share("place", what)].met for what in COST} == {True}
-
-
-def test_of_the_hosts_time_there_are_shares_alone_and_none_is_judged() -> None:
-    found = rows(lines(device=2000), counted=False)
-    assert {row.unit for row in found.values()} == {"per cent"}
-    assert {row.met for row in found.values()} == {None}
-    assert found[share("device")].max == 200
-
-
-def test_of_the_hosts_time_a_share_is_of_medians() -> None:
-    """One run in which the host was busy changes none."""
-    slow = [
-        re.sub(r"(\d+) of", lambda match: f"{10 * int(match[1])} of", line) if " device " in line else line for line in lines(device=900)
-    ]
-    row = rows(lines(device=900), slow, lines(device=900), counted=False)[share("device")]
-    assert (row.n, row.min, row.max) == (1, 90, 90)
 
 
 @pytest.mark.parametrize("left_out", range(len(lines())))

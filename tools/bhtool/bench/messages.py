@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a message costs a program in Linux: through a channel, by read and write or in place, against a socket pair between two programs of the same Linux.
 
-messages.c measures all ways in one boot; the channels' other ends are native sandboxes that send everything back (tests/guests/probe/echo.c). The host's time
-repeats nowhere, but what it says of two ways in one run may be divided: so there are shares of what the socket pair takes. Where instructions are counted,
-Linux' clock counts them, all cores' together, and the figures themselves are given, too.
+messages.c measures all ways in one boot; the channels' other ends are native sandboxes that send everything back (tests/guests/probe/echo.c). Instructions are
+counted on all platforms, as what two ways take in the host's time differs from one run to the next by more than the ways do. Linux' clock counts them, of all
+cores together.
 """
 
 import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from statistics import median
 
 import jinja2
 
@@ -29,7 +28,7 @@ from bhtool.platforms import Platform
 TEMPLATE, PROGRAM = (Path(__file__).with_name(name) for name in ("messages.dts.j2", "messages.c"))
 LINUX_MIB, BOOTARGS = 128, "quiet cryptomgr.notests"
 RINGS_HZ = 20_000
-RUNS, RUNS_IN_HOST_TIME = 5, 9  # of the program, in one boot
+RUNS = 5  # of the program, in one boot
 LIMIT = 300.0  # of the host, for one of them
 # Until the kernel's generator is seeded, each system call takes some 10,000 instructions more: it asks it where its stack is to begin.
 SEEDED = "head -c 1 /dev/random > /dev/null"
@@ -71,25 +70,14 @@ def title(what: str, way: str, size: int) -> str:
     return f"{NAMES[what]}, {size:,} bytes: {ways[way]}"
 
 
-def shares(samples: list[float], sockets: list[float], by_run: bool) -> list[int]:
-    """In per cent: of each run; or one, of the medians, as in the host's time two of one run may have had different hosts."""
-    if by_run:
-        return [round(100 * ns / socket) for ns, socket in zip(samples, sockets, strict=True)]
-    return [round(100 * median(samples) / median(sockets))]
-
-
-def rows_of(found: Found, ns_per_instruction: int | None) -> list[Row]:
-    """`ns_per_instruction`: of the machine's clock; None: it is the host's."""
+def rows_of(found: Found, ns_per_instruction: int) -> list[Row]:
     rows: list[Row] = []
     for (what, way, size), samples in found.items():
         name = title(what, way, size)
-        if ns_per_instruction is not None:
-            rows.append(Row.of(name, "instructions", [round(ns / ns_per_instruction) for ns in samples]))
+        rows.append(Row.of(name, "instructions", [round(ns / ns_per_instruction) for ns in samples]))
         if way != SOCKET:
-            row = Row.of(
-                f"{name}, of the socket pair's", "per cent", shares(samples, found[what, SOCKET, size], ns_per_instruction is not None)
-            )
-            rows.append(row if ns_per_instruction is None else row.at_most(100))
+            shares = [round(100 * ns / socket) for ns, socket in zip(samples, found[what, SOCKET, size], strict=True)]
+            rows.append(Row.of(f"{name}, of the socket pair's", "per cent", shares).at_most(100))
     return rows
 
 
@@ -121,12 +109,11 @@ def prepare(platform: Platform, folder: Path, report: Report) -> Path:
     return file
 
 
-def run(platform: Platform, report: Report, runs: int = 0) -> Result:
+def run(platform: Platform, report: Report, runs: int = RUNS) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         stage = set_up(platform, prepare(platform, Path(folder), report), report)
-    timing = timing_for(platform, stage.plan)
-    is_counted = timing.icount_shift is not None
-    runs = runs or (RUNS if is_counted else RUNS_IN_HOST_TIME)
+    timing = timing_for(platform, stage.plan, exact=True)
+    assert timing.icount_shift is not None, "QEMU counts"
     report(f"measuring on {platform.name}: messages")
     with sandboxed(stage, Conditions(timing, Wiring(), (), report)) as shell:
         shell.ask(SEEDED, LIMIT)
@@ -135,13 +122,8 @@ def run(platform: Platform, report: Report, runs: int = 0) -> Result:
         bench.found.clear()  # what comes but once
         exits = sum(bench.run("cost", COST) for _ in range(runs))
         trip_exits = sum(bench.run("trips", TRIPS) for _ in range(runs))
-    rows = rows_of(bench.found, 1 << timing.icount_shift if timing.icount_shift is not None else None)
+    rows = rows_of(bench.found, 1 << timing.icount_shift)
     rows.append(Row.of(EXITS, "exits", [exits]).at_most(0))
     rows.append(Row.of(TRIP_EXITS, "exits", [round(100 * trip_exits / (runs * ROUND_TRIPS))]))
-    facts = {"time": "counted instructions" if is_counted else "the host's, so shares alone are given, of medians"}
-    return Result(
-        "messages",
-        platform.name,
-        rows,
-        facts | {"samples": f"{runs} runs of the program in one boot, of each the mean of the middle half of its rounds"},
-    )
+    facts = {"samples": f"{runs} runs of the program in one boot, of each the mean of the middle half of its rounds"}
+    return Result("messages", platform.name, rows, facts)
