@@ -30,7 +30,7 @@ LINUX_MIB, BOOTARGS = 128, "quiet cryptomgr.notests"
 RINGS_HZ = 20_000
 RUNS = 5  # of the program, in one boot
 LIMIT = 300.0  # of the host, for one of them
-# Until the kernel's generator is seeded, each system call takes some 10,000 instructions more: it asks it where its stack is to begin.
+# Until the kernel's generator is seeded, each system call takes some 10,000 instructions more: docs/benchmarks.md.
 SEEDED = "head -c 1 /dev/random > /dev/null"
 SOCKET = "socket"
 ANSWER = re.compile(r"messages: (send|receive|trip) (socket|device|place) (\d+) (\d+) of (\d+)$")
