@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 import pytest
-from bhtool.bench import boot, channel, dma, io, live, restart, samples, timer
+from bhtool.bench import boot, channel, dma, io, live, messages, restart, samples, timer
 from bhtool.bench.result import Result
 from bhtool.errors import BulkheadError
 from bhtool.image.build import build_platform
@@ -104,3 +104,13 @@ def test_packets_cost_what_they_cost_alone_and_blocks_no_exits(machine: Platform
     exits = [row for row in result.rows if row.unit == "exits"]
     assert {row.name.partition(":")[0] for row in exits} == {packets, blocks}
     assert {row.max for row in exits} == {0}
+
+
+@pytest.mark.long
+def test_a_channel_takes_linux_less_than_its_socket_pair(machine: Platform) -> None:
+    """Once, and without an exit for a message that nobody has to be woken for."""
+    result = messages.run(machine, silent, runs=1)
+    assert not missed(result)
+    rows = {row.name: row for row in result.rows}
+    assert rows[messages.EXITS].max == 0
+    assert 50 < rows[messages.TRIP_EXITS].max < 150

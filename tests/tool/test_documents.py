@@ -21,7 +21,10 @@ STANDS_FOR = {"P": "qemu-aarch64", "NAME": "timer", "N": "1", "VERB": "run"}
 ITSELF = ("--help", "--version", "-h")
 SCRIPT = "-Wl,-T,"
 SOURCES = (".c", ".h", ".ld", ".dts", ".dtsi", ".toml")
-GOES_ON_FROM = {"debug-a-sandbox.md": "write-a-c-guest.md"}  # the guide whose program it uses
+GOES_ON_FROM = {  # the guide whose files it uses
+    "debug-a-sandbox.md": "write-a-c-guest.md",
+    "channels-from-zephyr.md": "run-zephyr-or-freertos.md",
+}
 
 
 def named(document: Path) -> str:

@@ -20,6 +20,7 @@
 #include "probe/campaign.h"
 #include "probe/channels.h"
 #include "probe/divide.h"
+#include "probe/echo.h"
 #include "probe/ends.h"
 #include "probe/exchange.h"
 #include "probe/gate.h"
@@ -227,6 +228,7 @@ const struct command program_commands[] = {
 	{ "uart-found", 0, run_uart_found },
 	{ "touch", 2, run_touch },
 	{ "divide", 1, run_divide },
+	{ "echo", 0, run_echo },
 	{ "bench-bells", 0, run_bench_bells },
 	{ "bench-channels", 0, run_bench_channels },
 	{ "bench-sched", 0, run_bench_sched },

@@ -3,6 +3,7 @@
 
 DIR/include/bulkhead/{bulkhead.h, abi/*.h}   lib/ARCH/libbulkhead.a   lib/pkgconfig/bulkhead-ARCH.pc   example/   guest.md   LICENSE
 For programs in Linux: linux/module (DKMS takes it as it is), linux/lib, linux/python, linux/{include, console, samples}
+zephyr/: an application for Zephyr that answers by channels
 """
 
 import shutil
@@ -52,8 +53,8 @@ def names() -> list[Path]:
     described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in ARCHITECTURES]
     examples = [Path("example") / one.name for one in (SOURCES / "example").iterdir()]
     headers = [MARK.parent / "abi" / name for name in HEADERS]
-    linux = [Path(name) for name in linux_files()]
-    return [MARK, *headers, *libraries, *described, *examples, *linux, Path("guest.md"), Path("LICENSE")]
+    others = [Path(name) for name in linux_files() | zephyr_files()]
+    return [MARK, *headers, *libraries, *described, *examples, *others, Path("guest.md"), Path("LICENSE")]
 
 
 def linux_files() -> dict[str, bytes]:
@@ -63,6 +64,11 @@ def linux_files() -> dict[str, bytes]:
     found = {f"linux/{file.relative_to(linux_module.SOURCES)}": file.read_bytes() for file in sorted(files)}
     found |= {f"linux/lib/abi/{name}": (paths.ABI / name).read_bytes() for name in HEADERS}
     return found | {f"linux/module/{name}": content for name, content in linux_module.source_files().items()}
+
+
+def zephyr_files() -> dict[str, bytes]:
+    """By their names in the folder."""
+    return {f"{file.relative_to(SOURCES)}": file.read_bytes() for file in sorted((SOURCES / "zephyr").rglob("*")) if file.is_file()}
 
 
 def platform_of(arch: str) -> Platform:
@@ -102,7 +108,7 @@ def write_sdk(folder: Path, report: Report) -> None:
         described.write_text(package(arch), encoding="utf-8")
     for example in (SOURCES / "example").iterdir():
         copy(example, folder / "example" / example.name)
-    for name, content in linux_files().items():
+    for name, content in (linux_files() | zephyr_files()).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     copy(paths.ROOT / "docs" / "guest.md", folder / "guest.md")
