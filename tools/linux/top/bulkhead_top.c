@@ -28,7 +28,7 @@
 #define CLASS  "/sys/class/misc/"
 #define PREFIX "bulkhead-"
 enum { ENDED, WRONG = 2, REFUSED };
-enum { MOST_SANDBOXES = 32, TICK_MS = 50, FIRST_MS = 1000, ROWS = 24, COLUMNS = 80 };
+enum { MOST_SANDBOXES = 32, TICK_MS = 50, FIRST_MS = 3000, ROWS = 24, COLUMNS = 80 };
 
 static struct source {
 	struct bulkhead_channel channel;

@@ -59,11 +59,10 @@ const char *value_take(struct bh_telemetry *value, const void *bytes, size_t len
 
 double value_seconds(const struct bh_telemetry *now, const struct bh_telemetry *before)
 {
-	double seconds;
+	const double seconds = (double)(now->time - before->time) / NS_PER_S; /* back in time is far ahead */
 
-	if (now->life != before->life || now->number <= before->number || now->time <= before->time)
+	if (now->life != before->life || now->number <= before->number)
 		return 0;
-	seconds = (double)(now->time - before->time) / NS_PER_S;
 	return seconds <= LONGEST_S ? seconds : 0;
 }
 

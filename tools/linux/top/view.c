@@ -142,13 +142,14 @@ static void put_vcpu(struct screen *screen, const struct bh_telemetry_vcpu *now,
 		     background = value_rate(now->background, before->background, seconds);
 	const double promised = now->period ? (double)now->budget / (double)now->period : 0;
 	const double second = (double)NS_PER_S;
+	const int has_program = now->program[0] != '\0';
 
 	screen_line(screen, "  %-16.16s %-10.10s %4" PRIu32 " %7s %7s %6s %6s %7s %7s", (const char *)now->name,
-		    now->program[0] ? (const char *)now->program : "-", now->core < 1000 ? now->core : 999,
-		    count(now->budget / NS_PER_US).text, count(now->period / NS_PER_US).text,
-		    percent(had >= 0 && background >= 0 ? (had + background) / second : -1).text,
+		    has_program ? (const char *)now->program : "-", now->core < 1000 ? now->core : 999, count(now->budget / NS_PER_US).text,
+		    count(now->period / NS_PER_US).text, percent(had >= 0 && background >= 0 ? (had + background) / second : -1).text,
 		    percent(had >= 0 && promised > 0 ? had / second / promised : -1).text,
-		    rate(value_rate(now->rounds, before->rounds, seconds)).text, count(now->missed).text);
+		    rate(has_program ? value_rate(now->rounds, before->rounds, seconds) : -1).text,
+		    has_program ? count(now->missed).text : "-");
 }
 
 /* Its counts begin at 0 with each connection. */
@@ -181,8 +182,8 @@ void screen_sandbox(struct screen *screen, struct sandbox *sandbox, double now)
 	}
 	put_head(screen, sandbox, now, seconds);
 	if (said->vcpu_count)
-		screen_line(screen, "  %-16s %-10s %4s %7s %7s %6s %6s %7s %7s", "VCPU", "PROGRAM", "CORE", "us", "of us", "%CORE", "%ITS",
-			    "ROUND/s", "MISSED");
+		screen_line(screen, "  %-16s %-10s %4s %7s %7s %6s %6s %7s %7s", "VCPU", "PROGRAM", "CORE", "BUDGET", "PERIOD", "%CORE",
+			    "%ITS", "ROUND/s", "MISSED");
 	for (uint32_t n = 0; n < said->vcpu_count; n++)
 		put_vcpu(screen, &said->vcpu[n], &before->vcpu[n], n < before->vcpu_count ? seconds : 0);
 	put_left_out(screen, said->vcpus_left_out, "VCPUs");
