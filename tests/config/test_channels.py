@@ -16,6 +16,7 @@ from bhtool.config.explain import explain
 from bhtool.config.pack import Want, pack
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.config.pool import own_spans
+from bhtool.config.rules import BY_ID
 from bhtool.config.span import MIB2, Span
 from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.paths import PARTITIONS
@@ -403,6 +404,7 @@ def test_a_terminal_is_told_to_the_kernel_and_to_linux(compile_on: Compile) -> N
 
 def test_a_slot_is_large_enough_for_telemetry_unless_said_otherwise() -> None:
     assert lib.BH_TELEMETRY_BYTES <= DEFAULT_SLOT_BYTES
+    assert f"{lib.BH_TELEMETRY_BYTES:,} bytes" in BY_ID["BH-R182"].holds
 
 
 def test_json_lists_them(compile_on: Compile, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ CHANNEL_RULES = (
     ),
     Rule(
         "BH-R182",
-        f"The telemetry of a native sandbox is one latest value from it, with slots of {channels.TELEMETRY_BYTES:,} bytes or more.",
+        "The telemetry of a native sandbox is one latest value from it, with slots of 3,744 bytes or more.",
         'name one: `telemetry = <&control_telemetry>;`, with kind = "latest"; without `slot-bytes` a slot is large enough',
         channels.telemetry_is_a_latest_value,
         unless=("BH-R006", "BH-R162"),
