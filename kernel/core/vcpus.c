@@ -152,6 +152,12 @@ static void publish(const struct made *made)
 	trace_publish(info_clock_hz());
 }
 
+/* For the first core, too, which looks at all (vcpus_program). */
+static void count_one(struct room *room)
+{
+	__atomic_store_n(&room->count, room->count + 1, __ATOMIC_RELEASE);
+}
+
 /* Once the scheduler has the VCPU, its place is taken. */
 static enum thread_result make_with(uintptr_t stack, struct made *made, const struct request *asked)
 {
@@ -161,7 +167,7 @@ static enum thread_result make_with(uintptr_t stack, struct made *made, const st
 	made->program = asked->program->name;
 	if (result != THREAD_OK)
 		return result;
-	__atomic_store_n(&this_room()->count, this_room()->count + 1, __ATOMIC_RELEASE); /* the first core looks at it (vcpus_program) */
+	count_one(this_room());
 	if (asked->vcpu.line.cost)
 		console_limit(asked->vcpu.line.distance); /* no other is known so far */
 	made->vcpu.vcpu.foreground_only = asked->foreground_only;
