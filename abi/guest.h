@@ -135,7 +135,7 @@ enum bh_grant_kind {
 	BH_GRANT_VCPU,
 	/*
 	 * A channel (channel.h): gpa, size of all of it; vector = which end the sandbox is, 0 or 1; line = where in it struct bh_channel
-	 * lies; name; compatible = the other end's sandbox; flags: BH_CHANNEL_TERMINAL, BH_CHANNEL_ON_REQUEST.
+	 * lies; name; compatible = the other end's sandbox; flags: BH_CHANNEL_*.
 	 */
 	BH_GRANT_CHANNEL,
 	/*
@@ -152,9 +152,11 @@ enum { BH_VCPU_SWITCH_NS = 1000, BH_VCPU_TOP_HALF_NS = 2000, BH_VCPU_MAIN_BUDGET
 enum { BH_VCPU_CORE = 0xff, BH_VCPU_FOREGROUND_ONLY = 0x100, BH_VCPU_EDF = 0x200 };
 /*
  * In flags of a channel: a ring that the sandbox's console writes, or reads, besides its own UART (`terminal` of the sandbox's node); the
- * sandbox reaches it from BH_CALL_OPEN to BH_CALL_CLOSE, and an access at any other time is a fault, as to what it was never granted.
+ * sandbox reaches it from BH_CALL_OPEN to BH_CALL_CLOSE, and an access at any other time is a fault, as to what it was never granted; the
+ * latest value in which the sandbox says what it does (`telemetry` of its node), with slots of BH_TELEMETRY_BYTES or more.
  */
-enum { BH_CHANNEL_TERMINAL = 1, BH_CHANNEL_ON_REQUEST = 2 };
+enum { BH_CHANNEL_TERMINAL = 1, BH_CHANNEL_ON_REQUEST = 2, BH_CHANNEL_TELEMETRY = 4 };
+enum { BH_TELEMETRY_BYTES = 3744 /* struct bh_telemetry, telemetry.h */ };
 /* Whose records: Arm IHI 0070, 7.3 "Event records"; AMD 48882, 2.5 "Event Logging". 0: there is none. */
 enum bh_fault_form { BH_FAULTS_SMMUV3 = 1, BH_FAULTS_AMDVI = 2 };
 enum { BH_FAULTS_BYTES = 0x1000 };

@@ -4,10 +4,12 @@
 
 #include <stdatomic.h>
 
+#include "abi/telemetry.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/idle.h"
+#include "kernel/core/telemetry.h"
 #include "kernel/core/thread.h"
 #include "kernel/core/timer.h"
 
@@ -58,7 +60,7 @@ static void beat(struct timer_event *event, struct cpu_frame *frame)
 	}
 	beats = atomic_fetch_add_explicit(&pulse.beats, 1, memory_order_relaxed) + 1;
 	publish(beats);
-	if (beats % REPORT_BEATS == 0 && thread_begun())
+	if ((beats % REPORT_BEATS == 0 || telemetry_is_due(event->deadline)) && thread_begun())
 		thread_wake_main();
 	timer_add(event, event->deadline + (missed + 1) * period);
 }
@@ -97,6 +99,14 @@ void heartbeat_delay(uint64_t ns)
 	while (arch_counter() < until)
 		;
 	cpu_interrupts_enable();
+}
+
+void heartbeat_tell(struct bh_telemetry *said)
+{
+	said->beats = atomic_load_explicit(&pulse.beats, memory_order_relaxed);
+	said->beat_gaps = atomic_load_explicit(&pulse.gaps, memory_order_relaxed);
+	said->beat_late = atomic_load_explicit(&pulse.late_max_ns, memory_order_relaxed);
+	said->beat_period = beat_event.waits ? clock_to_ns(period) : 0;
 }
 
 void heartbeat_report(void)

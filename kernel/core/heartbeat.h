@@ -6,6 +6,8 @@
 #pragma once
 #include <stdint.h>
 
+struct bh_telemetry;
+
 enum { HEARTBEAT_HZ = 1000 };
 
 /*
@@ -23,6 +25,10 @@ uint64_t heartbeat_distance(void);
  */
 void heartbeat_delay(uint64_t ns);
 
-/* Reports on the beats once for every thousand; where there are threads, the thousandth wakes the main program. Requires: the main program.
+/* Fills in what is told of beats. Requires: the main program of the first core. */
+void heartbeat_tell(struct bh_telemetry *said);
+
+/* Reports on the beats once for every thousand; where there are threads, the thousandth wakes the main program, and one
+ * by which telemetry is due. Requires: the main program.
  */
 void heartbeat_report(void);

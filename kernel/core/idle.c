@@ -8,6 +8,7 @@
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
+#include "kernel/core/telemetry.h"
 #include "kernel/core/thread.h"
 #include "kernel/core/thread_end.h"
 
@@ -58,6 +59,7 @@ static void report(void)
 	heartbeat_report();
 	irq_report_strays();
 	thread_report_faults();
+	telemetry_report();
 }
 
 void idle_until(bool (*done)(void))

@@ -18,6 +18,7 @@
 #include "kernel/core/irq.h"
 #include "kernel/core/memory.h"
 #include "kernel/core/smp.h"
+#include "kernel/core/telemetry.h"
 #include "kernel/core/timer.h"
 #include "kernel/core/vcpus.h"
 
@@ -38,6 +39,7 @@ _Noreturn void kernel_main(const struct bh_info *given)
 	clock_init(info_clock_hz());
 	timer_init();
 	smp_init();
+	telemetry_init();
 	heartbeat_start(HEARTBEAT_HZ);
 
 	/* 4. Steady state begins: not one exit from here on, unless a command asks for it. */

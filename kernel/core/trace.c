@@ -81,13 +81,13 @@ void trace_account(uint32_t row, uint64_t made, const uint64_t *had)
 		return;
 	trace_state.vcpu[row].made = made;
 	trace_state.vcpu[row].slot = cpu_slot();
-	trace_state.vcpu[row].had = (uintptr_t)had;
+	__atomic_store_n(&trace_state.vcpu[row].had, (uintptr_t)had, __ATOMIC_RELEASE); /* last: another core reads it */
 }
 
 void trace_program(uint32_t row, const uint64_t *run)
 {
 	if (row)
-		trace_state.vcpu[row].run = (uintptr_t)run;
+		__atomic_store_n(&trace_state.vcpu[row].run, (uintptr_t)run, __ATOMIC_RELEASE);
 }
 
 void trace_core(const uint64_t *charged)

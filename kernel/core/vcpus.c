@@ -26,6 +26,7 @@ static struct room {
 		struct thread_vcpu vcpu;
 		struct thread thread;
 		struct program_run run;
+		const char *program;
 		char name[NAME_BYTES]; /* of one that a command made */
 	} made[MOST];
 } *rooms[BH_MAX_SANDBOX_CORES];
@@ -35,7 +36,10 @@ static struct room *this_room(void)
 	struct room **room = &rooms[cpu_slot()];
 
 	if (!*room)
-		*room = (struct room *)(uintptr_t)frames_take_run((sizeof(struct room) + FRAME_BYTES - 1) / FRAME_BYTES, 1, FRAME_PROGRAM);
+		__atomic_store_n(
+			room,
+			(struct room *)(uintptr_t)frames_take_run((sizeof(struct room) + FRAME_BYTES - 1) / FRAME_BYTES, 1, FRAME_PROGRAM),
+			__ATOMIC_RELEASE);
 	return *room;
 }
 
@@ -148,15 +152,22 @@ static void publish(const struct made *made)
 	trace_publish(info_clock_hz());
 }
 
+/* For the first core, too, which looks at all (vcpus_program). */
+static void count_one(struct room *room)
+{
+	__atomic_store_n(&room->count, room->count + 1, __ATOMIC_RELEASE);
+}
+
 /* Once the scheduler has the VCPU, its place is taken. */
 static enum thread_result make_with(uintptr_t stack, struct made *made, const struct request *asked)
 {
 	enum thread_result result = admit(made, asked);
 
 	made->run = (struct program_run){ .period = asked->vcpu.period, .name = asked->vcpu.name };
+	made->program = asked->program->name;
 	if (result != THREAD_OK)
 		return result;
-	this_room()->count++;
+	count_one(this_room());
 	if (asked->vcpu.line.cost)
 		console_limit(asked->vcpu.line.distance); /* no other is known so far */
 	made->vcpu.vcpu.foreground_only = asked->foreground_only;
@@ -256,6 +267,19 @@ struct thread *vcpus_thread(unsigned n)
 	const struct room *room = rooms[cpu_slot()];
 
 	return room && n < room->count ? &rooms[cpu_slot()]->made[n].thread : NULL;
+}
+
+const char *vcpus_program(uint32_t row)
+{
+	for (unsigned slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
+		const struct room *room = __atomic_load_n(&rooms[slot], __ATOMIC_ACQUIRE);
+		const unsigned count = room ? __atomic_load_n(&room->count, __ATOMIC_ACQUIRE) : 0;
+
+		for (unsigned n = 0; n < count; n++)
+			if (room->made[n].vcpu.row == row)
+				return room->made[n].program;
+	}
+	return NULL;
 }
 
 /* ---- On command -------------------------------------------------------------------------------------------------------- */

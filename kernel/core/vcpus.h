@@ -28,6 +28,9 @@ void vcpus_say_invalid(const char *command, const char *name);
 /* Returns the nth thread that was made on this core, from 0 on, or NULL after the last. */
 struct thread *vcpus_thread(unsigned n);
 
+/* Returns the name of the program on the VCPU of that row of traces, of any core; NULL: it is none that was made here. */
+const char *vcpus_program(uint32_t row);
+
 /* vcpu=BUDGET_US,PERIOD_US,PROGRAM: a VCPU of this core and a thread on it that runs the program */
 void run_vcpu(const struct command_line *line);
 /* vcpus: what each was promised and given */

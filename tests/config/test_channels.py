@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from bhtool import abi
 from bhtool.abi import lib
-from bhtool.config.channels import area_bytes
+from bhtool.config.channels import DEFAULT_SLOT_BYTES, area_bytes
 from bhtool.config.compile import survey_partition
 from bhtool.config.explain import explain
 from bhtool.config.pack import Want, pack
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.config.pool import own_spans
+from bhtool.config.rules import BY_ID
 from bhtool.config.span import MIB2, Span
 from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.paths import PARTITIONS
@@ -385,6 +386,8 @@ def test_the_example_is_good(platform: str, compile_on: Compile) -> None:
         ("samples-on", "ring", "control", "linux"),
         ("speed", "latest", "control", "linux"),
         ("orders", "mailbox", "linux", "control"),
+        ("sensor-telemetry", "latest", "sensor", "linux"),
+        ("control-telemetry", "latest", "control", "linux"),
         ("sensor-says", "ring", "sensor", "linux"),
         ("sensor-hears", "ring", "linux", "sensor"),
         ("control-says", "ring", "control", "linux"),
@@ -396,6 +399,12 @@ def test_a_terminal_is_told_to_the_kernel_and_to_linux(compile_on: Compile) -> N
     plan = compile_on(PARTITIONS / "channels.dts", ANY)
     flags = {abi.text(row.name): row.flags for row in grants(plan, "control")}
     assert {name for name, one in flags.items() if one == lib.BH_CHANNEL_TERMINAL} == {"control-says", "control-hears"}
+    assert {name for name, one in flags.items() if one == lib.BH_CHANNEL_TELEMETRY} == {"control-telemetry"}
+
+
+def test_a_slot_is_large_enough_for_telemetry_unless_said_otherwise() -> None:
+    assert lib.BH_TELEMETRY_BYTES <= DEFAULT_SLOT_BYTES
+    assert f"{lib.BH_TELEMETRY_BYTES:,} bytes" in BY_ID["BH-R182"].holds
 
 
 def test_json_lists_them(compile_on: Compile, tmp_path: Path) -> None:

@@ -30,7 +30,8 @@ APART = (
     "load-address",
     "health",
     "terminal",
-)  # beside others of the sandbox they mean something else; `health` as a node of all its own; `terminal` names channels that are not there
+    "telemetry",
+)  # beside others of the sandbox they mean something else; `health` as a node of all its own; the last two name channels that are not there
 
 
 def test_the_page_is_current() -> None:

@@ -105,8 +105,8 @@ def who_is_rung(linux: Dialogue, control: Shell) -> list[str]:
 
 
 def programs_of(platform: Platform) -> dict[str, bytes]:
-    sources = {"channels": FOLDER / "linux_channels.c", **CHANNEL_PROGRAMS}
-    return {name: compiled_program(platform, [source, LIBRARY], INCLUDED, lambda _: None) for name, source in sources.items()}
+    sources = {"channels": [FOLDER / "linux_channels.c"], **CHANNEL_PROGRAMS}
+    return {name: compiled_program(platform, [*each, LIBRARY], INCLUDED, lambda _: None) for name, each in sources.items()}
 
 
 def partition(folder: Path, platform: Platform, programs: dict[str, bytes]) -> Path:

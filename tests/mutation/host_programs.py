@@ -172,6 +172,7 @@ COMPILE = [
     f"-I{ROOT}/hal/arm/aarch64",
     f"-I{ROOT}/hal/arm/gic",
     f"-I{ROOT}/kernel/arch/arm",
+    *(f"-I{ROOT}/{folder}" for folder in ("abi", "tools/linux/top")),  # programs for Linux have both beside them
     "-DAARCH64",  # of the formats of the sandbox kernel's tables
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm

@@ -8,6 +8,7 @@ from tests.mutation.rows_channel_calls import CALL_PARTS, CALL_PROGRAMS, CHANNEL
 from tests.mutation.rows_doorbell import DOORBELL_PARTS, DOORBELL_PROGRAMS, DOORBELL_ROWS
 from tests.mutation.rows_request import REQUEST_PARTS, REQUEST_PROGRAMS, REQUEST_ROWS
 from tests.mutation.rows_table import CHANNEL_CHECKS
+from tests.mutation.rows_telemetry import TELEMETRY_PARTS, TELEMETRY_PROGRAMS, TELEMETRY_ROWS
 from tests.mutation.rows_terminal import TERMINAL_PARTS, TERMINAL_PROGRAMS, TERMINAL_ROWS
 
 TELL = "monitor/tell.h"
@@ -19,8 +20,8 @@ MEMORY_PARTS = {
     "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
     "kernel_channels_test": [KERNEL, SHELL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
 }
-MEMORY_PROGRAMS |= CALL_PROGRAMS | DOORBELL_PROGRAMS | TERMINAL_PROGRAMS | REQUEST_PROGRAMS
-MEMORY_PARTS |= CALL_PARTS | DOORBELL_PARTS | TERMINAL_PARTS | REQUEST_PARTS
+MEMORY_PROGRAMS |= CALL_PROGRAMS | DOORBELL_PROGRAMS | TERMINAL_PROGRAMS | TELEMETRY_PROGRAMS | REQUEST_PROGRAMS
+MEMORY_PARTS |= CALL_PARTS | DOORBELL_PARTS | TERMINAL_PARTS | TELEMETRY_PARTS | REQUEST_PARTS
 
 
 def told(what: str, old: str, new: str = "", caught_by: str = "restart_test", file: str = CHANNELS) -> Mutation:
@@ -42,6 +43,7 @@ def kernel(what: str, old: str, new: str = "", file: str = KERNEL) -> Mutation:
 CHANNEL_ROWS = (
     *CHANNEL_ENDS,
     *TERMINAL_ROWS,
+    *TELEMETRY_ROWS,
     *REQUEST_ROWS,
     *CHANNEL_CALLS,
     *DOORBELL_ROWS,

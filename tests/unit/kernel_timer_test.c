@@ -5,7 +5,7 @@
  */
 #include "kernel/core/timer.h"
 
-#include "abi/guest.h"
+#include "abi/telemetry.h"
 #include "check.h"
 #include "fake_cpu.h"
 #include "kernel/core/clock.h"
@@ -13,6 +13,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/idle.h"
+#include "kernel/core/telemetry.h"
 #include "kernel/core/thread.h"
 #include "random.h"
 
@@ -65,6 +66,7 @@ void thread_wake_main(void)
 	woken++;
 }
 
+_Atomic uint64_t telemetry_next = UINT64_MAX;
 static unsigned times_up;
 
 void thread_time_is_up(uint64_t by)
@@ -369,6 +371,32 @@ static void test_heartbeat(void)
 }
 
 /* VCPUs are admitted beside the usual rate, or the one that there is if it is higher; it cannot rise beyond that behind their backs. */
+/* The beat by which it is due wakes the main program, and each that follows, until that has seen to it. Requires: threads. */
+static void test_telemetry(void)
+{
+	struct bh_telemetry said = { .number = 5 };
+
+	now = timer_at[0];
+	interrupts(); /* the thousandth, which wakes it, too */
+	woken = 0;
+	telemetry_next = timer_at[0] + 3ULL * (HZ / HEARTBEAT_HZ);
+	for (unsigned n = 0; n < 5; n++) {
+		now = timer_at[0];
+		interrupts();
+		CHECK_EQ(woken, n < 3 ? 0 : n - 2);
+	}
+	telemetry_next = UINT64_MAX;
+	heartbeat_tell(&said);
+	CHECK_EQ(said.beats, ring.beats);
+	CHECK_EQ(said.beat_gaps, ring.beat_gaps);
+	CHECK_EQ(said.beat_late, ring.beat_late_max_ns);
+	CHECK_EQ(said.beat_period, 1000000);
+	CHECK_EQ(said.number, 5);
+	heartbeat_start(0);
+	heartbeat_tell(&said);
+	CHECK_EQ(said.beat_period, 0);
+}
+
 static void test_heartbeat_beside_vcpus(void)
 {
 	const uint64_t usual = HZ / HEARTBEAT_HZ;
@@ -399,6 +427,7 @@ static void test_heartbeat_beside_vcpus(void)
 		interrupts();
 	}
 	CHECK_EQ(woken, 2);
+	test_telemetry();
 	heartbeat_start(0);
 	CHECK_EQ(timer_at[0], ~0ULL);
 	CHECK_EQ(refused, 0);

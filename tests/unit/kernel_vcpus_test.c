@@ -25,7 +25,7 @@
 #include "kernel/core/thread_end.h"
 #include "kernel/core/trace.h"
 
-enum { ROWS = 32, SAID = 40, LINE = 160, HZ = 62500000, NS_PER_TICK = 16 };
+enum { ROWS = 32, SAID = 40, LINE = 160, FIRST_ROW = 7, HZ = 62500000, NS_PER_TICK = 16 };
 #define TICKS 62500ULL /* in a ms */
 
 static struct bh_info page;
@@ -113,7 +113,7 @@ static const uint64_t *told_run;
 static uint64_t published_hz;
 void trace_program(uint32_t row, const uint64_t *run)
 {
-	CHECK_EQ(row, 7);
+	CHECK_EQ(row, FIRST_ROW + vcpu_count - 1);
 	told_run = run;
 }
 
@@ -150,7 +150,9 @@ enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request
 	*refusal = refusing;
 	if (of_vcpu != THREAD_OK)
 		return of_vcpu;
-	*on = (struct thread_vcpu){ .name = request->name, .row = 7, .vcpu = { .kind = request->kind, .order = request->period } };
+	*on = (struct thread_vcpu){ .name = request->name,
+				    .row = FIRST_ROW + vcpu_count,
+				    .vcpu = { .kind = request->kind, .order = request->period } };
 	if (request->kind == VCPU_MAIN)
 		on->vcpu.main = (struct sporadic){ .budget = request->budget, .period = request->period };
 	else
@@ -310,6 +312,11 @@ static void check_refused(void)
 	fake_cpu.slot = 1;
 	start(1, 0);
 	CHECK(!strcmp(vcpus[vcpu_count - 1]->name, "far"));
+	fake_cpu.slot = 0; /* from where others are looked at, too */
+	CHECK(!strcmp(vcpus_program(FIRST_ROW + vcpu_count - 1), "first"));
+	CHECK(!strcmp(vcpus_program(FIRST_ROW + 1), "second"));
+	CHECK(!vcpus_program(FIRST_ROW + vcpu_count) && !vcpus_program(0));
+	fake_cpu.slot = 1;
 	add(BH_GRANT_VCPU, "uart", "serves")->flags = 1;
 	start(0, 1);
 	expect(0, "vcpu uart: serves runs on the first core alone");

@@ -281,6 +281,15 @@ WHYS = {
         "A closed channel is a hole in the sandbox's memory. Its kernel opens it by a hypercall, `BH_CALL_OPEN`, before it touches it; a sandbox that does without protection of memory has no holes.",
         example="on-request;      /* in a channel between two sandboxes of the sandbox kernel */",
     ),
+    "BH-R182": Why(
+        "The sandbox kernel writes all that it tells in one piece, ten times in a second, and its reader shall find the newest whole: so it is a latest value, and a slot holds it. Linux tells nothing:"
+        " its own programs show what it does.",
+        causes=(
+            "a ring or a mailbox, in which what nobody takes would stand in the way",
+            "`slot-bytes` of a channel that carries other values, too",
+        ),
+        example='control_telemetry: control-telemetry { compatible = "bulkhead,channel-v1"; from = <&control>; to = <&linux>; kind = "latest"; };',
+    ),
     "BH-W143": Why(
         "Each time that a VCPU gets its turn the core takes a switch, which admission counts, on `qemu-aarch64` as 11 us: with a small budget it does little else. Ten times"
         " the budget of ten times the period is the same share.",

@@ -63,6 +63,11 @@ class View:
         """It is one of the two rings of the other end's console."""
         return self.channel.node in self.other.terminal_nodes
 
+    @property
+    def tells_of_other(self) -> bool:
+        """It is the latest value in which the other end says what it does."""
+        return self.channel.node in self.other.telemetry_nodes
+
 
 def views_of(domains: Domains, sandbox: Sandbox) -> Iterator[View]:
     """In the order of the file. Those that are always there lie one behind the other, and each of the others alone."""

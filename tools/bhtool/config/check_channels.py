@@ -14,7 +14,8 @@ from bhtool.config.rule import Finding
 from bhtool.config.span import PAGE, align_up
 from bhtool.text import size_text
 
-TERMINAL = "terminal"
+TERMINAL, TELEMETRY = "terminal", "telemetry"
+TELEMETRY_BYTES = int(lib.BH_TELEMETRY_BYTES)
 WINDOW_BYTES = 8 << 20  # of a sandbox's window, for all its channels that are always there,
 ON_REQUEST_BYTES = 16 << 20  # and for the others
 LEAST_SLOTS = 2
@@ -95,6 +96,19 @@ def _is_terminal(domains: Domains, sandbox: Sandbox) -> bool:
     return len(sandbox.terminal_nodes) == len(rings) == 2 and len(says) == 1 and says == hears
 
 
+def telemetry_is_a_latest_value(domains: Domains) -> Iterator[Finding]:
+    for sandbox in (one for one in domains.sandboxes if one.has(TELEMETRY)):
+        named = [one for one in domains.channels if one.node in sandbox.telemetry_nodes]
+        if sandbox.is_linux:
+            yield Finding(sandbox.where(TELEMETRY), f"`{sandbox.name}` runs Linux, which says nothing there")
+        elif len(named) != 1 or named[0].kind != LATEST or named[0].from_nodes != (sandbox.node,):
+            text = f"`{TELEMETRY}` of `{sandbox.name}` does not name one latest value from it to another sandbox"
+            yield Finding(sandbox.where(TELEMETRY), text)
+        elif named[0].slot_bytes < TELEMETRY_BYTES:
+            text = f"`{TELEMETRY}` of `{sandbox.name}` takes {TELEMETRY_BYTES:,} bytes, and a slot of channel `{named[0].name}` has {named[0].slot_bytes:,}"
+            yield Finding(sandbox.where(TELEMETRY), text)
+
+
 def can_be_closed(domains: Domains) -> Iterator[Finding]:
     """Whoever opens it, asks its monitor; and what the sandbox would see there otherwise is nothing."""
     for channel in (one for one in domains.channels if one.on_request):
@@ -110,6 +124,8 @@ def _why_never_closed(sandbox: Sandbox, channel: Channel) -> str:
         return "does without protection of memory: it reaches everything"
     if "dma" in sandbox.unprotected or sandbox.dma_reason:
         return "has devices that reach all memory"
+    if channel.node in sandbox.telemetry_nodes:
+        return "has its telemetry there, which is open while it runs"
     return "has its terminal there, which is open while it runs" if channel.node in sandbox.terminal_nodes else ""
 
 

@@ -44,6 +44,7 @@ class Sandbox(OfNode):
     notify_nodes: list[Node] = field(default_factory=list)  # whom it tells of its own
     vcpus: list[Vcpu] = field(default_factory=list)
     terminal_nodes: list[Node] = field(default_factory=list)  # channels, by which it is shown and typed at elsewhere
+    telemetry_nodes: list[Node] = field(default_factory=list)  # channels, in which it says what it does
 
     @property
     def takes_the_rest(self) -> bool:
@@ -215,6 +216,7 @@ def _sandbox(node: Node, index: int, by_phandle: dict[int, Node]) -> Sandbox:
         console_node=named,
         vcpus=read_vcpus(node, by_phandle),
         terminal_nodes=_references(node, "terminal", by_phandle),
+        telemetry_nodes=_references(node, "telemetry", by_phandle),
     )
 
 

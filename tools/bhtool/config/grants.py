@@ -320,6 +320,7 @@ def _channel_grants(domains: Domains, sandbox: Sandbox) -> Iterator[Grant]:
         page, size = one.page_offset, one.channel.size
         flags = lib.BH_CHANNEL_TERMINAL if one.channel.node in sandbox.terminal_nodes else 0
         flags |= lib.BH_CHANNEL_ON_REQUEST if one.channel.on_request else 0
+        flags |= lib.BH_CHANNEL_TELEMETRY if one.channel.node in sandbox.telemetry_nodes else 0
         row = Grant(lib.BH_GRANT_CHANNEL, one.channel.name, one.gpa, size, line=page, vector=one.end, compatible=one.other.name)
         yield replace(row, own_flags=flags)
     for one in views_of(domains, sandbox):

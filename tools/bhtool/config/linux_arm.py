@@ -202,6 +202,8 @@ def _channels(fdt: libfdt.FdtSw, channels: Sequence[View]) -> None:
         fdt.property_u32("bulkhead,page-offset", one.page_offset)
         if one.shows_other:
             fdt.property("bulkhead,terminal", b"")
+        if one.tells_of_other:
+            fdt.property("bulkhead,telemetry", b"")
         if one.line:
             fdt.property("interrupts", struct.pack(">3I", GIC_SPI, one.line - GIC_SPI_FIRST_INTID, EDGE_RISING))
         if one.gap_us:

@@ -68,6 +68,7 @@ SANDBOX = {
     "terminal": Fact(
         "references to two rings: one from the sandbox, one to it", "none", "terminal = <&control_says &control_hears>;", "R179"
     ),
+    "telemetry": Fact("one reference to a latest value from the sandbox", "none", "telemetry = <&control_telemetry>;", "R182"),
     "trusted-idle": Fact("a flag, without a value", "not set", "trusted-idle;", ""),
     "unprotected": Fact("one or more of the seven names", "none", 'unprotected = "msr";', "R090 to R092, W090"),
     "allow-unprotected-dma": Fact(

@@ -99,9 +99,16 @@ CHANNEL_RULES = (
     ),
     Rule(
         "BH-R181",
-        "What is opened on request can be closed: both ends are native sandboxes, with protection of memory and of DMA, and nobody's terminal is there.",
+        "What is opened on request can be closed: both ends are native, with protection of memory and of DMA, and nobody's terminal or telemetry is there.",
         "take `on-request` out: then both ends have the channel always",
         channels.can_be_closed,
         unless=("BH-R161",),
+    ),
+    Rule(
+        "BH-R182",
+        "The telemetry of a native sandbox is one latest value from it, with slots of 3,744 bytes or more.",
+        'name one: `telemetry = <&control_telemetry>;`, with kind = "latest"; without `slot-bytes` a slot is large enough',
+        channels.telemetry_is_a_latest_value,
+        unless=("BH-R006", "BH-R162"),
     ),
 )

@@ -38,6 +38,7 @@ REFERENCES = (
     "serves",
     "core",
     "terminal",
+    "telemetry",
     FROM,
     TO,
 )

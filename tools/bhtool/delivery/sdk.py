@@ -2,7 +2,7 @@
 """What guests that are built elsewhere need: headers, a library for each processor, pkg-config files, an example, the entry contract.
 
 DIR/include/bulkhead/{bulkhead.h, abi/*.h}   lib/ARCH/libbulkhead.a   lib/pkgconfig/bulkhead-ARCH.pc   example/   guest.md   LICENSE
-For programs in Linux: linux/module (DKMS takes it as it is), linux/lib, linux/python, linux/{include, console, samples}
+For programs in Linux: linux/module (DKMS takes it as it is), linux/lib, linux/python, linux/{include, console, top, samples}
 zephyr/: an application for Zephyr that answers by channels
 """
 
@@ -26,7 +26,7 @@ LIBRARY = "libbulkhead.a"
 ARCHITECTURES = tuple(name for name, family in FAMILIES.items() if family.programs.sandbox_kernel)
 MARK = Path("include") / "bulkhead" / "bulkhead.h"
 LINUX_SUFFIXES = ("", ".c", ".h", ".py", ".toml", ".typed")  # "": a Makefile
-HEADERS = ("guest.h", "channel.h", "channel_bytes.h", "channel_end.h", "channel_inline.h", "channel_wait.h")  # of abi/
+HEADERS = ("guest.h", "channel.h", "channel_bytes.h", "channel_end.h", "channel_inline.h", "channel_wait.h", "telemetry.h")  # of abi/
 
 
 def refuse_foreign(folder: Path) -> None:

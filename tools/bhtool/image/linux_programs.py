@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for a Linux sandbox, in C, linked with Debian's own C library for its processor, which is unpacked in the cache and not installed; and the root
-file system that has those for channels, tools/linux/console and tools/linux/samples."""
+file system that has those for channels, tools/linux/console, tools/linux/top and tools/linux/samples."""
 
 import io
 import subprocess
@@ -26,9 +26,11 @@ WORDS = ("-static", "-fuse-ld=lld", "-O2", "-std=c11", "-D_GNU_SOURCE", "-D_FILE
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wl,-s")
 LIBRARY = SOURCES / "lib" / "bulkhead_channel.c"
 INCLUDED = (SOURCES / "lib", SOURCES / "include" / "uapi", paths.ABI)
+TOP = SOURCES / "top"
 CHANNEL_PROGRAMS = {
-    "bulkhead-console": SOURCES / "console" / "bulkhead_console.c",
-    "bulkhead-sink": SOURCES / "samples" / "bulkhead_sink.c",
+    "bulkhead-console": [SOURCES / "console" / "bulkhead_console.c"],
+    "bulkhead-sink": [SOURCES / "samples" / "bulkhead_sink.c"],
+    "bulkhead-top": [TOP / f"{name}.c" for name in ("bulkhead_top", "value", "view")],
 }
 EXECUTABLE = 0o755
 
@@ -68,13 +70,13 @@ def packed(programs: Mapping[str, bytes]) -> bytes:
 
 def channel_programs(platform: Platform, report: Report) -> Path:
     """Those for channels, built once for each architecture and each state of their sources."""
-    headers = [one for folder in INCLUDED for one in sorted(folder.glob("*.h"))]
-    sources = [*CHANNEL_PROGRAMS.values(), LIBRARY, *headers]
+    headers = [one for folder in (*INCLUDED, TOP) for one in sorted(folder.glob("*.h"))]
+    sources = [*(one for each in CHANNEL_PROGRAMS.values() for one in each), LIBRARY, *headers]
     architecture = platform.programs_architecture
     target = paths.cache() / "linux" / f"programs-{architecture}-{stamp_of([one.read_bytes() for one in sources], WORDS)}.tar"
     if not target.exists():
         report(f"building programs for channels for {architecture}")
-        built = {name: compiled_program(platform, [source, LIBRARY], INCLUDED, report) for name, source in CHANNEL_PROGRAMS.items()}
+        built = {name: compiled_program(platform, [*each, LIBRARY], INCLUDED, report) for name, each in CHANNEL_PROGRAMS.items()}
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_suffix(".part")
         part.write_bytes(packed(built))

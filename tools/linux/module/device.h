@@ -48,7 +48,7 @@ struct channel {
 	void *memory;
 	u32 page_offset;
 	u32 side;
-	bool is_terminal;
+	bool is_terminal, is_telemetry;
 	size_t own_offset, own_bytes;
 	struct bh_end first; /* as it was attached when the device was made: where everything lies, for who looks without the lock */
 

@@ -178,7 +178,8 @@ void channel_describe(const struct channel_file *file, struct bulkhead_info *inf
 	info->own_offset = channel->own_offset;
 	info->own_bytes = channel->own_bytes;
 	info->page_offset = channel->page_offset;
-	info->features = (channel->doorbell > 0 ? BULKHEAD_HAS_DOORBELL : 0) | (channel->is_terminal ? BULKHEAD_IS_TERMINAL : 0);
+	info->features = (channel->doorbell > 0 ? BULKHEAD_HAS_DOORBELL : 0) | (channel->is_terminal ? BULKHEAD_IS_TERMINAL : 0) |
+			 (channel->is_telemetry ? BULKHEAD_IS_TELEMETRY : 0);
 	info->epoch = READ_ONCE(end->own_life->epoch);
 	info->peer_epoch = READ_ONCE(end->peer_life->epoch);
 	info->peer_state = READ_ONCE(end->peer_life->state);

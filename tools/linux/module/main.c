@@ -10,6 +10,7 @@
  *   bulkhead,end            0 or 1: which end this one is
  *   bulkhead,page-offset    where in it struct bh_channel lies
  *   bulkhead,terminal       it is one of the two rings of the other sandbox's console: for bulkhead-console
+ *   bulkhead,telemetry      it is the latest value in which the other sandbox says what it does: for bulkhead-top
  *   interrupts              by which it is rung, if it is
  *   bulkhead,number         its number, for calls of the monitor; with
  *   bulkhead,gap-us         how many us lie at least between two rings of the other end, which it may ring
@@ -82,6 +83,15 @@ static ssize_t terminal_show(struct device *device, struct device_attribute *att
 }
 static DEVICE_ATTR_RO(terminal);
 
+static ssize_t telemetry_show(struct device *device, struct device_attribute *attribute, char *text)
+{
+	struct bulkhead_info info;
+
+	describe(device, &info);
+	return sysfs_emit(text, "%d\n", info.features & BULKHEAD_IS_TELEMETRY ? 1 : 0);
+}
+static DEVICE_ATTR_RO(telemetry);
+
 #define NUMBER_ATTRIBUTE(field)                                                                            \
 	static ssize_t field##_show(struct device *device, struct device_attribute *attribute, char *text) \
 	{                                                                                                  \
@@ -105,10 +115,23 @@ NUMBER_ATTRIBUTE(connections);
 NUMBER_ATTRIBUTE(refused);
 
 static struct attribute *channel_attrs[] = {
-	&dev_attr_kind.attr,        &dev_attr_peer.attr,       &dev_attr_peer_state.attr, &dev_attr_end.attr,
-	&dev_attr_slots.attr,       &dev_attr_slot_bytes.attr, &dev_attr_epoch.attr,      &dev_attr_peer_epoch.attr,
-	&dev_attr_sent.attr,        &dev_attr_taken.attr,      &dev_attr_peer_sent.attr,  &dev_attr_peer_taken.attr,
-	&dev_attr_connections.attr, &dev_attr_refused.attr,    &dev_attr_terminal.attr,   NULL,
+	&dev_attr_kind.attr,
+	&dev_attr_peer.attr,
+	&dev_attr_peer_state.attr,
+	&dev_attr_end.attr,
+	&dev_attr_slots.attr,
+	&dev_attr_slot_bytes.attr,
+	&dev_attr_epoch.attr,
+	&dev_attr_peer_epoch.attr,
+	&dev_attr_sent.attr,
+	&dev_attr_taken.attr,
+	&dev_attr_peer_sent.attr,
+	&dev_attr_peer_taken.attr,
+	&dev_attr_connections.attr,
+	&dev_attr_refused.attr,
+	&dev_attr_terminal.attr,
+	&dev_attr_telemetry.attr,
+	NULL,
 };
 ATTRIBUTE_GROUPS(channel);
 
@@ -132,6 +155,7 @@ static int read_properties(struct channel *channel)
 	if (device_property_read_u32(dev, "bulkhead,page-offset", &channel->page_offset))
 		return dev_err_probe(dev, -EINVAL, "it has no `bulkhead,page-offset`\n");
 	channel->is_terminal = device_property_read_bool(dev, "bulkhead,terminal");
+	channel->is_telemetry = device_property_read_bool(dev, "bulkhead,telemetry");
 	if (device_property_read_u32(dev, "bulkhead,gap-us", &channel->gap_us))
 		channel->gap_us = 0;
 	if (channel->gap_us && device_property_read_u32(dev, "bulkhead,number", &channel->number))
