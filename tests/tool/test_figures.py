@@ -57,6 +57,8 @@ def test_a_row_beside_what_it_is_compared_with() -> None:
     compared = Figures(Stored("boot", platform, Result("boot", platform, [row]).as_dict()) for platform in COLUMNS)
     assert compared.reference("boot", "qemu-svm", "many") == "1,000"
     assert compared.shares("boot", "many", vmx="-") == "0.998 | 0.998 | 0.998 | 0.998 | -"
+    with pytest.raises(BulkheadError, match="`one` of `boot` on qemu-svm is compared with nothing; measure it anew"):
+        figures().reference("boot", "qemu-svm", "one")
     late = Figures([Stored("boot", name, Result("boot", name, [replace(row, max=1001, met=False)]).as_dict()) for name in COLUMNS])
     assert late.shares("boot", "many").startswith("1.001: missed | ")
 

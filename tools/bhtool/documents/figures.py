@@ -73,13 +73,22 @@ class Figures:
 
     def reference(self, bench: str, platform: str, row: str) -> str:
         """What a row is compared with."""
-        return amount(self.row(bench, platform, row)["reference"])
+        return amount(self.compared(bench, platform, row)["reference"])
+
+    def compared(self, bench: str, platform: str, row: str) -> dict[str, Any]:
+        """A row that is compared with something."""
+        found = self.row(bench, platform, row)
+        if "reference" not in found:
+            raise BulkheadError(
+                f"`{row}` of `{bench}` on {platform} is compared with nothing; measure it anew: bench {bench} --platform {platform} --store"
+            )
+        return found
 
     def shares(self, bench: str, row: str, **instead: str) -> str:
         """On every platform, the greatest sample as a share of what it is compared with."""
 
         def one(platform: str) -> str:
-            found = self.row(bench, platform, row)
+            found = self.compared(bench, platform, row)
             return f"{found['max'] / found['reference']:.3f}" + (": missed" if found.get("met") is False else "")
 
         return self.each(one, instead)
