@@ -76,7 +76,7 @@ static struct number rate(double value)
 	struct number to = { "-" };
 
 	if (value >= 1e18)
-		snprintf(to.text, sizeof(to.text), ">%s", count(UINT64_C(1000000000000000000)).text);
+		to = (struct number){ ">1000P" };
 	else if (value >= 0)
 		to = count((uint64_t)(value + 0.5));
 	return to;
