@@ -38,8 +38,8 @@ struct channel {
  */
 enum bh_end_result channel_open(struct channel *channel, const char *name, uint64_t poll);
 /*
- * Gives it back, so that it can be opened again; one that is opened on request is closed if nobody else has it, and a message that was shown must not be looked
- * at any more.
+ * Gives it back, so that it can be opened again; one that is opened on request is closed if nobody else has it, and a message that was
+ * shown must not be looked at any more.
  */
 void channel_close(struct channel *channel);
 

@@ -57,9 +57,6 @@ MODULE_ROWS = (
         "an end is never free again", FILE, "one->buffer = NULL; clear_bit_unlock(one - channel->files, &channel->opened);", "", TWICE, "OK"
     ),
     ModuleMutation(
-        "a writer is several", FILE, "channel->first.role == BH_END_LATEST_READER ?", "channel->first.readers ?", "twice target", "EBUSY"
-    ),
-    ModuleMutation(
         "no program knows which reader it is", FILE, "info->reader = file - channel->files;", "", READERS, "2 in place: 0, 48 bytes"
     ),
     ModuleMutation("all readers are the first", END, "if (reader)", "if (false)", READERS, "1 says what it reads"),

@@ -28,7 +28,11 @@ REQUEST_ROWS = (
     gate("of nothing", "!size ||"),
     gate("beyond what there is", "|| !pt_fits(ia, size, pt->format->ia_bits)"),
     gate("others are behind it", "|| !is_alone(pt, ia, size, pt_span(level))"),
-    gate("a part is not mapped", "!= (done < size)", "> (done < size)"),
+    gate(
+        "a part is not mapped",
+        "!= (done < size)) return false;",
+        "> (done < size)) return false; if (done < size && !pt_query(pt, ia + done, &leaf)) continue;",
+    ),
     gate("something else is behind it", "!= (done < size)", "< (done < size)"),
     gate("what is at the end of a large stretch", "ia, size, pt_span(level))", "ia, size, BH_GATE_BYTES)"),
     gate("what is behind a large one", "ia, size, pt_span(level))", "ia, size, size > BH_GATE_BYTES ? size : pt_span(level))"),

@@ -83,6 +83,7 @@ def test_the_library_is_built_from_what_the_sdk_has(tmp_path: Path) -> None:
         "channel_end.h",
         "channel_inline.h",
         "channel_wait.h",
+        "telemetry.h",
     }
     assert installed == {"lib/libbulkhead-channel.a", *(f"include/bulkhead/{name}" for name in headers)}
     program = '#include "bulkhead_channel.h"\n#include "channel_inline.h"\nint main(void) { return bulkhead_open(0, ""); }\n'

@@ -28,8 +28,8 @@ PRINTS = """
 #define AT(field) offsetof(struct bulkhead_info, field)
 int main(void)
 {
-    printf("%zu %zu %lu %lu %lu %lu %zu %zu\\n", sizeof(struct bulkhead_info), sizeof(struct bulkhead_message), (unsigned long)BULKHEAD_GET_INFO,
-    (unsigned long)BULKHEAD_SEND, (unsigned long)BULKHEAD_RECEIVE, (unsigned long)BULKHEAD_SET_CHECKED, AT(bytes), AT(refused));
+    printf("%zu %zu %lu %lu %lu %lu %zu %zu %zu\\n", sizeof(struct bulkhead_info), sizeof(struct bulkhead_message), (unsigned long)BULKHEAD_GET_INFO,
+    (unsigned long)BULKHEAD_SEND, (unsigned long)BULKHEAD_RECEIVE, (unsigned long)BULKHEAD_SET_CHECKED, AT(bytes), AT(refused), AT(reader));
     return 0;
 }
 """
@@ -57,7 +57,9 @@ class Kernel:
     def ioctl(self, file: int, command: int, argument: Any) -> int:
         one = self.binding
         if command == one._GET_INFO:
-            argument[:] = one._INFO.pack(b"speed", b"control", 2, 1, 4, 64, 0x3000, 0x2000, 0x1000, 0x1000, 0, 3, 4, 2, 5, 6, 7, 8, 9, 10)
+            argument[:] = one._INFO.pack(
+                b"speed", b"control", 2, 1, 4, 64, 0x3000, 0x2000, 0x1000, 0x1000, 0, 3, 4, 2, 5, 6, 7, 8, 9, 10, 1
+            )
             return 0
         if command == one._SET_CHECKED:
             self.checked = bool(int.from_bytes(argument, "little"))
@@ -90,7 +92,7 @@ def test_it_speaks_as_the_header_says(binding: Any, tmp_path: Path) -> None:
     said = subprocess.run([tmp_path / "prints"], check=True, capture_output=True, text=True, timeout=LIMIT).stdout
     sizes = [binding._INFO.size, binding._MESSAGE.size]
     commands = [binding._GET_INFO, binding._SEND, binding._RECEIVE, binding._SET_CHECKED]
-    assert [int(word) for word in said.split()] == [*sizes, *commands, 80, 144]
+    assert [int(word) for word in said.split()] == [*sizes, *commands, 80, 144, 148]
     text = (HEADERS / "bulkhead.h").read_text()
     for kind in (binding.Kind, binding.State, binding.Flags):
         for name in kind.__members__:
@@ -102,7 +104,7 @@ def test_what_it_is(binding: Any, kernel: Kernel) -> None:
         info = channel.info()
     assert (info.name, info.peer, info.kind, info.end, info.slots, info.slot_bytes) == ("speed", "control", binding.Kind.LATEST, 1, 4, 64)
     assert (info.bytes, info.own_offset, info.own_bytes, info.page_offset) == (0x3000, 0x2000, 0x1000, 0x1000)
-    assert (info.epoch, info.peer_epoch, info.peer_state, info.sent, info.refused) == (3, 4, binding.State.GONE, 5, 10)
+    assert (info.epoch, info.peer_epoch, info.peer_state, info.sent, info.refused, info.reader) == (3, 4, binding.State.GONE, 5, 10, 1)
     assert binding.names() == ["speed"]
     assert channel.fileno() == -1
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Divides, and looks whether each quotient and its rest are right (divide.h). */
 #include "probe/divide.h"
 
 #include <stdbool.h>
