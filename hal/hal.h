@@ -272,7 +272,7 @@ static inline bool hal_gate_exists(const struct hal_gate *gate)
 }
 /*
  * Makes a gate of [gpa, gpa+size), all of which is mapped, and closes it: until hal_gate_turn opens it, the partition does not reach it.
- * Requires: nothing of it is executable, as a kick must find its victim fetching from elsewhere (hal/arm/kick.c).
+ * Nothing of it may be executable, as a kick must find its victim fetching from elsewhere (hal/arm/kick.c).
  * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (the range is empty, or does not begin one of the stretches that BH_GATE_BYTES or
  * BH_LARGE_GATE_BYTES divide memory into, the smaller one that holds it) or HAL_E_OVERLAP (it is not mapped in one piece, or can be
  * executed, or something else is in the same stretch). On failure nothing has changed.

@@ -281,7 +281,7 @@ enum bh_end_result channel_open(struct channel *channel, const char *name, uint6
 
 void channel_close(struct channel *channel)
 {
-	if (channel->rung) /* nobody else here is rung, of several readers neither */
+	if (channel->rung) /* of several readers this one alone: nobody is left who waits for a ring */
 		__atomic_store_n(&channel->end->own->waits, 0, __ATOMIC_RELAXED);
 	channel_give(channel->end);
 }

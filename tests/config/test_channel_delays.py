@@ -127,7 +127,7 @@ def test_rung_too_often(compile_on: Compile, tmp_path: Path) -> None:
         words = f'kind = "ring"; slot-bytes = <64>; doorbell-max-hz = <{hz} 0>;'
         found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(800, 2000), words), ANY))
         assert (found.bound_ns is None) is why
-        said = "`two` may sleep 16 times in a period of VCPU `it`, whose budget comes back in 16 parts at most"
+        said = "`two` may sleep 16 times in a period of VCPU `it`, whose budget comes back in 16 parts at most: a shorter period or fewer rings would do"
         assert found.why == ((said,) if why else ())
 
 

@@ -134,11 +134,12 @@ def own_area(pair: Pair, name: str = "aside") -> int:
     return next(one for one in pair.session.plan.sandboxes[0].regions if f"`{name}`" in one.name).gpa
 
 
-def await_next_life(pair: Pair, life: int) -> None:
-    """Of near, which has been caught and begins again; of both one may be heard of first."""
+def await_next_life(pair: Pair, life: int, at: int) -> None:
+    """Of near, which has been caught there and begins again; of both one may be heard of first."""
     heard = set()
     for event in pair.session.events(LIMIT):
         if isinstance(event, CrashEvent):
+            assert (event.crash.reason, event.crash.address) == ("memory", at)
             heard.add(event.sandbox)
         elif isinstance(event, LineEvent) and event.text == "near: alive":
             heard.add("alive")
@@ -155,13 +156,13 @@ def test_nobody_remembers_what_was_closed(pair: Pair) -> None:
     assert ask(near, "open=aside") == "done"
     assert ask(near, f"touch={at:#x},0") == "1 times"
     near.type(f"close=aside\rtouch={at:#x},0\r")
-    await_next_life(pair, 1)
+    await_next_life(pair, 1, at)
     assert ask(near, "open=aside") == "done"
     near.type(f"core=1,touch={at:#x},{TOUCHING_MS}\r")
     near.wait(0.02)
     assert near.ask("life")[-1] == "life 1"  # it goes on reaching it
     near.type("close=aside\r")
-    await_next_life(pair, 2)
+    await_next_life(pair, 2, at)
     assert pair.control.ask("life")[-1] == "life 0"
 
 
@@ -175,7 +176,7 @@ def test_what_is_closed_is_not_there(pair: Pair, access: str) -> None:
             assert near.ask(f"read={at:#x}")  # its own area
             assert ask(near, "close=aside") == "done"
         near.type(f"read={at:#x}\r" if access == "read" else f"write={at:#x},1\r")
-        await_next_life(pair, life + 1)
+        await_next_life(pair, life + 1, at)
     assert far.ask("life")[-1] == "life 0"
     assert pair.session.watches["near"].stats
 
@@ -197,8 +198,8 @@ def test_what_takes_more_than_a_small_stretch(platform: str) -> None:
         assert ask(near, "close=vast") == "done"
         assert near.ask(f"read={other:#x}")
         near.type(f"read={at:#x}\r")
-        await_next_life(pair, 1)
+        await_next_life(pair, 1, at)
         assert ask(near, "open=vast") == "done"
         near.type(f"read={at + BEHIND:#x}\r")  # it is open, and what is behind it in its stretch is nothing
-        await_next_life(pair, 2)
+        await_next_life(pair, 2, at + BEHIND)
         assert far.ask("life")[-1] == "life 0"

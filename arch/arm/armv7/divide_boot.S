@@ -23,7 +23,7 @@ __aeabi_uldivmod:
 	bx	lr
 
 1:	push	{r4, r5, r6, lr}
-	/* r12 = bits that the quotient has at most, 64 at most by 0: zeros before the divisor - zeros before the dividend + 1. */
+	/* r12 = how many bits the quotient may have: zeros before the divisor - zeros before the dividend + 1; by 0 no more than 64. */
 	clz	r4, r1
 	cmp	r1, #0
 	clzeq	r4, r0

@@ -7,7 +7,8 @@
 
 /*
  * As INIT does, the last line forgets translations: those of the guest's earlier life carry the same VPID. SDM vol. 3C, 29.4.3.3
- * "Guidelines for Use of the INVVPID Instruction". EPT did not change, so INVEPT is not needed.
+ * "Guidelines for Use of the INVVPID Instruction". Of EPT only gates change, and who
+ * closes one kicks this core, which then executes INVEPT (vmx.c).
  */
 static void begin(const struct hal_core *core, const struct vmx_state *state)
 {

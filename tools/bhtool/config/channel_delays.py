@@ -149,7 +149,7 @@ def end_of(domains: Domains, channel: Channel, side: int) -> End | str:
     end = End(sandbox, vcpu, core, sleeps, 0 if sleeps else gap)
     if end.times_asleep > MOST_SLEEPS:
         often = f"may sleep {end.times_asleep:,} times in a period of VCPU `{vcpu.name}`"
-        return f"`{sandbox.name}` {often}, whose budget comes back in {MOST_SLEEPS + 1} parts at most"
+        return f"`{sandbox.name}` {often}, whose budget comes back in {MOST_SLEEPS + 1} parts at most: a shorter period or fewer rings would do"
     if end.supply():
         return end
     if end.budget > end.lost:

@@ -36,7 +36,7 @@ def deadlines_are_met(domains: Domains) -> Iterator[Finding]:
             continue
         what = f"channel `{channel.name}` has a deadline of {channel.deadline_us:,} us"
         if not isinstance(one, Prediction):
-            yield Finding(channel.where(DEADLINE), f"{what}, and no bound: {'; '.join(one)}; no period or budget would meet it")
+            yield Finding(channel.where(DEADLINE), f"{what}, and no bound: {'; '.join(one)}")
             continue
         span = one.bound()
         if span is not None and span > channel.deadline_us * NS_PER_US:
