@@ -51,24 +51,21 @@ int64_t hal_doorbell_ring(struct hal_core *self, uint64_t n)
 	return result;
 }
 
-/* Whatever is not exactly the plain call goes the long way, which has all checks. HVC returns to the instruction after itself. */
-static bool call_at_once(struct hal_core *core, uint64_t syndrome)
+/* Other functions than these go the long way, which has all checks. */
+bool guest_call(struct hal_core *core)
 {
 	int64_t result = BH_INFO_VERSION;
 
-	if (syndrome & SYNDROME_CALL_IMMEDIATE)
-		return false;
 	if (guest_function(core) == BH_CALL_DOORBELL)
 		result = hal_doorbell_ring(core, hal_core_argument(core));
 	else if (guest_function(core) != BH_CALL_VERSION)
 		return false;
 	hal_core_set_result(core, (uint64_t)result);
-	core->guest.pc -= 4;
 	core->exits[BH_EXIT_CALL]++;
 	return true;
 }
 
-/* call_at_once has answered all of them. */
+/* guest_call has answered all of them. */
 bool hal_core_call(struct hal_core *core, uintptr_t number, int64_t *result)
 {
 	return false;
@@ -78,8 +75,6 @@ bool hal_core_call(struct hal_core *core, uintptr_t number, int64_t *result)
 static bool answer_at_once(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
 {
 	switch (SYNDROME_CLASS(syndrome)) {
-	case CLASS_HYPERCALL:
-		return call_at_once(core, syndrome);
 	case CLASS_REGISTER:
 		return gic_send_at_once(core, syndrome);
 	case CLASS_DATA_ABORT:

@@ -329,6 +329,16 @@ FIRMWARE = (
         )
         for word, call, where in (("", 0xC6000000, A64), ("-32", 0x86000000, (ARMV7,)))
     ),
+    returned(
+        "call-registers", "a call changes the register of its answer alone", "hvc-registers=0xc6000000 hvc-registers=0xc60000ff", 0, A64
+    ),
+    returned(
+        "call-registers-32",
+        "a call changes the register of its answer alone",
+        "hvc-registers=0x86000000 hvc-registers=0x860000ff",
+        0,
+        (ARMV7,),
+    ),
     refused("hypercall-immediate", "calls have no immediate", "hvc-immediate", UNDEFINED, ARM),
     Case("firmware-reset", "reset ends the sandbox, not the machine", attacked(f"hvc={SYSTEM_RESET:#x}"), (Off("attacker"),), ARM),
     Case("park", "a sandbox can end itself", attacked("park"), (Off("attacker"),), ALL),

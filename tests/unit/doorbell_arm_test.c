@@ -39,17 +39,18 @@ void arch_mmio_write32(uint64_t address, uint32_t value)
 	written.value = value;
 }
 
-/* ---- The guest: it calls once, and then does what its monitor has to look at ---------------------------------------------- */
+/* ---- The guest: it calls once, and then does what its monitor has to look at; switch.S between them ------------------------- */
 
 static struct {
 	uint64_t syndrome;
-	unsigned runs;
+	unsigned runs; /* that began or, behind a call that was answered at once, went on */
 } guest;
 
 unsigned guest_run(struct hal_core *core)
 {
-	if (!guest.runs++)
+	if (!guest.runs++ && (guest.syndrome != SYNDROME_PLAIN_CALL || !guest_call(core)))
 		return LEFT_SYNC;
+	guest.runs = 2;
 	guest.syndrome = SMC;
 	return LEFT_SYNC;
 }

@@ -15,7 +15,11 @@
 #define LEFT_FIQ    2
 #define LEFT_SERROR 3
 
+/* ESR_EL2 of HVC #0 from AArch64 state. ARM ARM D24.2.37 "ESR_EL1": EC, IL, no immediate. */
+#define SYNDROME_PLAIN_CALL 0x5a000000
+
 #ifndef __ASSEMBLER__
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +55,9 @@ extern char guest_vectors[];
 
 /* Enters the guest; returns LEFT_* when it comes back, its registers saved in core. */
 unsigned guest_run(struct hal_core *core);
+
+/* For switch.S, on a plain call; hal/arm/run.c. Returns whether it has answered it, so that the guest goes on behind it. */
+bool guest_call(struct hal_core *core);
 
 /* The guest's system registers but timers and counters as after reset, those that reset leaves unknown 0; SP_EL1 = stack. */
 void guest_reset(uint64_t stack);

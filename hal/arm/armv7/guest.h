@@ -15,7 +15,11 @@
 #define LEFT_FIQ    2
 #define LEFT_SERROR 3
 
+/* HSR of HVC #0, in either state. ARMv7 ARM B3.13.6 "Use of the HSR": EC, IL, no immediate. */
+#define SYNDROME_PLAIN_CALL 0x4a000000
+
 #ifndef __ASSEMBLER__
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +57,9 @@ extern char guest_vectors[];
 
 /* Enters the guest; returns LEFT_* when it comes back, its registers saved in core. */
 unsigned guest_run(struct hal_core *core);
+
+/* For switch.S, on a plain call; hal/arm/run.c. Returns whether it has answered it, so that the guest goes on behind it. */
+bool guest_call(struct hal_core *core);
 
 /* Floating point and SIMD: 0, and off. */
 void guest_clear_vectors(void);

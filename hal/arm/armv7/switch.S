@@ -4,6 +4,8 @@
  *
  *   guest_run:  callee-saved registers on the stack ─► guest registers from the core ─► ERET
  *   vector:     guest registers to the core ─► callee-saved registers from the stack ─► return LEFT_* from guest_run
+ *
+ * A call that guest_call answers comes back sooner: ELR_hyp, already behind the HVC, and SPSR stay as they are.
  */
 #include "arch/arm/armv7/mmu.h"
 #include "hal/arm/armv7/guest.h"
@@ -42,17 +44,27 @@ guest_left:
 	mrs	r2, elr_hyp
 	mrs	r3, spsr
 	strd	r2, r3, [r0, #GUEST_PC] /* and GUEST_CPSR */
-	mov	r0, r1
-	pop	{r4-r11, pc}
+	mrc	p15, 4, r2, c5, c2, 0 /* HSR */
+	cmp	r1, #LEFT_SYNC
+	cmpeq	r2, #SYNDROME_PLAIN_CALL
+	bne	2f
+	mov	r4, r0
+	bl	guest_call
+	movs	r1, r0 /* 0 is LEFT_SYNC */
+	mov	r0, r4
+	bne	guest_resume
+2:	mov	r0, r1
+	pop	{r3-r11, pc}
 
 /* An exclusive access of the monitor must not let one of the guest's succeed: CLREX. */
 	.global	guest_run
 	.type	guest_run, %function
 guest_run:
-	push	{r4-r11, lr}
+	push	{r3-r11, lr} /* r3 for nothing but the stack's alignment */
 	ldrd	r2, r3, [r0, #GUEST_PC] /* and GUEST_CPSR */
 	msr	elr_hyp, r2
 	msr	spsr_cxsf, r3
+guest_resume:
 	clrex
 	ldm	r0, {r0-r12, lr}
 	eret

@@ -105,6 +105,14 @@ static uint64_t attack_hvc_immediate(uint64_t a, uint64_t b)
 	return x0;
 }
 
+/* call_registers.S */
+uint64_t call_registers(uint64_t function);
+
+static uint64_t attack_hvc_registers(uint64_t a, uint64_t b)
+{
+	return call_registers(a);
+}
+
 static uint64_t attack_smc(uint64_t a, uint64_t b)
 {
 	register uint64_t x0 __asm__("x0") = a;
@@ -224,6 +232,7 @@ const struct attack arch_attacks[] = {
 	{ "fp-read", 0, false, attack_fp_read },
 	{ "hvc", 1, false, attack_hvc },
 	{ "hvc-immediate", 0, false, attack_hvc_immediate },
+	{ "hvc-registers", 1, false, attack_hvc_registers },
 	{ "smc", 1, false, attack_smc },
 	{ "pmu-count", 1, false, counters_count },
 	{ "pmu-overflow", 1, false, counters_overflow },

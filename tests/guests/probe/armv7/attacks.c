@@ -165,6 +165,14 @@ static uint64_t attack_hvc_immediate(uint64_t a, uint64_t b)
 	return r0;
 }
 
+/* call_registers.S */
+uint32_t call_registers(uint32_t function);
+
+static uint64_t attack_hvc_registers(uint64_t a, uint64_t b)
+{
+	return call_registers((uint32_t)a);
+}
+
 /* ---- Trapped accesses that a monitor has to complete with care --------------------------------------------------------- */
 
 /* GICD_SGIR from LR of mode a, all masked: the register is banked. No operand may be in a register that FIQ mode banks. */
@@ -272,6 +280,7 @@ const struct attack arch_attacks[] = {
 	{ "hvc", 1, false, attack_hvc },
 	{ "cpu-on", 2, false, attack_cpu_on },
 	{ "hvc-immediate", 0, false, attack_hvc_immediate },
+	{ "hvc-registers", 1, false, attack_hvc_registers },
 	{ "smc", 1, false, attack_smc },
 	{ "pmu-count", 1, false, counters_count },
 	{ "pmu-overflow", 1, false, counters_overflow },
