@@ -83,10 +83,12 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 				  enum hal_memory memory)
 {
-	if (!pt_fits(gpa.v, size, partition->stage2.oa_bits)) /* no guest's addresses are wider than the processor's */
+	if (partition->sealed)
+		return HAL_E_SEALED;
+	/* No guest's addresses are wider than the processor's. */
+	if (!pt_fits(gpa.v, size, partition->stage2.oa_bits))
 		return HAL_E_RANGE;
-	return partition->sealed ? HAL_E_SEALED
-				 : iommu_map_both(&partition->stage2, &partition->iommu, gpa, hpa, size, permissions, memory);
+	return iommu_map_both(&partition->stage2, &partition->iommu, gpa, hpa, size, permissions, memory);
 }
 
 bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out)

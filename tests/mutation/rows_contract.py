@@ -21,6 +21,13 @@ CONTRACT = (
     *both("a sealed partition's wrong core is denied", SEALED, UNSEALED, LINES_ARM),
     *both("a sealed partition takes functions", "partition->sealed ? HAL_E_SEALED : pci_grant(", "pci_grant("),
     *both("a target that is not sealed is kicked", "if (!to->sealed) return HAL_E_SEALED;", ""),
+    Mutation(
+        "a guest's addresses are wider than the processor's",
+        PARTITION_X86,
+        "if (!pt_fits(gpa.v, size, partition->stage2.oa_bits)) return HAL_E_RANGE;",
+        "",
+        X86,
+    ),
     Mutation("a slot gets two cores on ARM", ROOTS_ARM, "if (partition->siblings[slot]) return HAL_E_OVERLAP;", "", ARM),
     Mutation("a slot gets two cores on x86", CORE_X86, "if (partition->core[slot]) return HAL_E_OVERLAP;", "", X86),
     Mutation("a core beyond the last on x86", CORE_X86, "if (slot >= partition->core_count)", "if (slot > partition->core_count)", X86),

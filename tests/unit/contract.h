@@ -147,6 +147,11 @@ static void test_map(void)
 		CHECK_EQ(hal_partition_map(own, (gpa_t){ row->gpa }, (hpa_t){ row->hpa }, row->size, row->permissions, row->memory),
 			 row->expected);
 	}
+	check_context.subject = "map, as far as addresses reach";
+	prepare(false);
+	CHECK_EQ(hal_partition_map(own, (gpa_t){ machine_end(own) }, (hpa_t){ MiB2 }, MiB2, RW, HAL_MEMORY_RAM), HAL_E_RANGE);
+	CHECK_EQ(hal_partition_map(own, (gpa_t){ machine_end(own) - KiB4 }, (hpa_t){ MiB2 }, 2 * KiB4, RW, HAL_MEMORY_RAM), HAL_E_RANGE);
+	CHECK_EQ(hal_partition_map(own, (gpa_t){ machine_end(own) - MiB2 }, (hpa_t){ MiB2 }, MiB2, RW, HAL_MEMORY_RAM), HAL_OK);
 	check_context.subject = "map, no frames";
 	prepare(false);
 	arena.end = arena.next;

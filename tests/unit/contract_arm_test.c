@@ -24,6 +24,11 @@ static const struct hal_lock *machine_lock(const struct hal_partition *partition
 	return partition->pci.lock;
 }
 
+static uint64_t machine_end(const struct hal_partition *partition)
+{
+	return UINT64_C(1) << partition->stage2.format->ia_bits;
+}
+
 static void machine_reset(void)
 {
 	machine_signals = 0;

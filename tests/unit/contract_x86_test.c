@@ -28,12 +28,22 @@ static bool machine_admits_lines(const struct hal_partition *partition)
 	return partition->line_target[0] || partition->line_target[1];
 }
 
+/* Where a guest's addresses end, below. */
+static uint64_t machine_end(const struct hal_partition *partition)
+{
+	return UINT64_C(1) << partition->stage2.oa_bits;
+}
+
 static void machine_reset(void)
 {
 	machine_signals = 0;
 }
 
-static void narrow(struct pt *stage2) {}
+/* As a processor of few addresses does: the tables could translate more. */
+static void narrow(struct pt *stage2)
+{
+	stage2->oa_bits = 36;
+}
 
 /* In the end it wants a frame, as vendors do. */
 static enum hal_status core_create(struct hal_core *core, struct hal_arena *arena)
