@@ -119,7 +119,7 @@ static void check_others(uint64_t ia, uint64_t size)
 	CHECK(!gate.entry && gate.open == 7);
 }
 
-/* What else is in a large stretch, at its end; two parts that lie apart; and what can be executed. */
+/* What else is in a large stretch, at its end; two parts that lie apart; what can be executed; and a block that reaches beyond. */
 static void test_others(const struct pt_format *format)
 {
 	prepare(format);
@@ -134,6 +134,9 @@ static void test_others(const struct pt_format *format)
 	map(SMALL, 0x20000000, KiB4, HAL_READ | HAL_WRITE);
 	map(SMALL + KiB4, 0x20001000, KiB4, HAL_READ | HAL_WRITE | HAL_EXECUTE);
 	check_others(SMALL, 2 * KiB4);
+	prepare(format);
+	map(SMALL, 0x20000000, MiB2, HAL_READ);
+	check_others(SMALL, 3 * KiB4);
 }
 
 /* A block of 1 GiB, of which the gate would be a part. */
