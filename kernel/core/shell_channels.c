@@ -13,11 +13,12 @@
 
 enum { SHOWN_BYTES = 64 };
 
+#define NOT_THERE "not connected yet"
+
 static const char *name_of(enum bh_end_result result)
 {
 	static const char *const names[] = {
 		[BH_END_OK] = "done",
-		[BH_END_AGAIN] = "not now: nothing to read, no room, or the other end is not there yet",
 		[BH_END_NEW] = "a new connection",
 		[BH_END_GONE] = "the other end is gone",
 		[BH_END_BROKEN] = "the other end broke the protocol",
@@ -29,13 +30,44 @@ static const char *name_of(enum bh_end_result result)
 	return names[result];
 }
 
+static const char *name_of_sent(const struct bh_end *end, enum bh_end_result result)
+{
+	if (result != BH_END_AGAIN)
+		return name_of(result);
+	if (!end->connected)
+		return NOT_THERE;
+	return end->role == BH_END_MAILBOX ? "the other end has not taken the last one, or was not read itself" : "no room";
+}
+
+static const char *name_of_received(const struct bh_end *end, enum bh_end_result result)
+{
+	if (result != BH_END_AGAIN)
+		return name_of(result);
+	return end->connected ? "nothing to read" : NOT_THERE;
+}
+
+/* Why the main program has no such end to use, or may not open or close it. */
+static const char *why_not(const char *name, bool turns)
+{
+	const struct bh_grant *grant = info_find(BH_GRANT_CHANNEL, name);
+	const bool on_request = grant && grant->flags & BH_CHANNEL_ON_REQUEST;
+
+	if (!grant)
+		return "no such channel";
+	if (turns && !on_request)
+		return "it is always open";
+	if (!turns && !channel_of(grant))
+		return on_request ? "it is closed" : "it is of another version";
+	return "a program has it";
+}
+
 /* Of the main program, on the first core. NULL: has said so. */
 static struct bh_end *end_of(const char *command, const char *name)
 {
 	struct bh_end *end = cpu_slot() ? NULL : channel_untaken(name);
 
 	if (!end)
-		console_say("%s %s: %s", command, name, cpu_slot() ? "on the first core alone" : "no such channel, or a program has it");
+		console_say("%s %s: %s", command, name, cpu_slot() ? "on the first core alone" : why_not(name, false));
 	return end;
 }
 
@@ -118,16 +150,16 @@ void run_send(const struct command_line *line)
 	result = send(end, text, length);
 	if (result == BH_END_NEW) /* which is told of once */
 		result = send(end, text, length);
-	console_say("send %s: %s", name, name_of(result));
+	console_say("send %s: %s", name, name_of_sent(end, result));
 }
 
-static const char *name_of_turn(int64_t result)
+static const char *name_of_turn(const char *name, int64_t result)
 {
 	switch (result) {
 	case BH_OK:
 		return "done";
 	case BH_E_DENIED:
-		return "no such channel, or a program has it";
+		return why_not(name, true);
 	default:
 		return "there is no monitor, or no channel that this kernel knows";
 	}
@@ -135,12 +167,12 @@ static const char *name_of_turn(int64_t result)
 
 void run_open(const struct command_line *line)
 {
-	console_say("open %s: %s", line->text, name_of_turn(channel_set_open(line->text, true)));
+	console_say("open %s: %s", line->text, name_of_turn(line->text, channel_set_open(line->text, true)));
 }
 
 void run_close(const struct command_line *line)
 {
-	console_say("close %s: %s", line->text, name_of_turn(channel_set_open(line->text, false)));
+	console_say("close %s: %s", line->text, name_of_turn(line->text, channel_set_open(line->text, false)));
 }
 
 /* In ticks of the arch counter: the longest of each. */
@@ -149,8 +181,12 @@ void run_reopen(const struct command_line *line)
 	char name[COMMAND_WORD_BYTES];
 	const char *rest = split(line->text, name);
 	uint64_t times = 0, opening = 0, closing = 0, done = 0;
-	int64_t result = text_parse_number(&rest, &times) ? BH_OK : BH_E_DENIED;
+	int64_t result = BH_OK;
 
+	if (!text_parse_number(&rest, &times)) {
+		console_say("reopen %s: how often?", name);
+		return;
+	}
 	for (; done < times && result == BH_OK; done++) {
 		uint64_t start = arch_counter(), between;
 
@@ -163,7 +199,7 @@ void run_reopen(const struct command_line *line)
 		if (arch_counter() - between > closing)
 			closing = arch_counter() - between;
 	}
-	console_say("reopen %s: %s, %ju times, %ju and %ju ns at most", name, name_of_turn(result), done, clock_to_ns(opening),
+	console_say("reopen %s: %s, %ju times, %ju and %ju ns at most", name, name_of_turn(name, result), done, clock_to_ns(opening),
 		    clock_to_ns(closing));
 }
 
@@ -245,6 +281,6 @@ void run_receive(const struct command_line *line)
 		make_printable(text, message.length);
 		console_say("receive %s %ju: %s", line->text, (uint64_t)message.number, text);
 	} else {
-		console_say("receive %s: %s", line->text, name_of(result));
+		console_say("receive %s: %s", line->text, name_of_received(end, result));
 	}
 }

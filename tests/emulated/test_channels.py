@@ -16,7 +16,8 @@ from tests.emulated.scene import compile_file, platform_or_skip, scene_of
 from tests.emulated.shell import LIMIT, Shell
 
 pytestmark = pytest.mark.slow
-NEW, NOTHING = "a new connection", "not now: nothing to read, no room, or the other end is not there yet"
+NEW, NOTHING, NO_ROOM = "a new connection", "nothing to read", "no room"
+NOBODY, NOT_ITS_TURN = "not connected yet", "the other end has not taken the last one, or was not read itself"
 LONG_LIMIT = 300.0
 SETTLES_SECONDS = 0.01  # a kernel that has begun listens
 
@@ -50,7 +51,7 @@ def meet(pair: Pair, channel: str) -> None:
 
 def test_messages_come_in_order_and_as_they_were_sent(pair: Pair) -> None:
     meet(pair, "samples")
-    assert [sends(pair.sensor, "samples", text) for text in ("one", "two", "three", "four", "five")] == [*["done"] * 4, NOTHING]
+    assert [sends(pair.sensor, "samples", text) for text in ("one", "two", "three", "four", "five")] == [*["done"] * 4, NO_ROOM]
     said = [receives(pair.control, "samples") for _ in range(5)]
     assert said == [[" 0: one"], [" 1: two"], [" 2: three"], [" 3: four"], [f": {NOTHING}"]]
     assert sends(pair.sensor, "samples", "x" * 65) == "too long"
@@ -61,8 +62,8 @@ def test_messages_come_in_order_and_as_they_were_sent(pair: Pair) -> None:
 
     meet(pair, "orders")
     assert sends(pair.control, "orders", "faster") == "done"
-    assert sends(pair.control, "orders", "slower") == NOTHING
-    assert sends(pair.sensor, "orders", "why") == NOTHING  # it is asked first
+    assert sends(pair.control, "orders", "slower") == NOT_ITS_TURN
+    assert sends(pair.sensor, "orders", "why") == NOT_ITS_TURN  # it is asked first
     assert receives(pair.sensor, "orders") == [" 0: faster"]
     assert sends(pair.sensor, "orders", "why") == "done"
     assert receives(pair.control, "orders") == [" 0: why"]
@@ -77,7 +78,7 @@ def test_a_life_ends_and_with_it_what_was_under_way(pair: Pair) -> None:
     assert any(line == "alive" for line in pair.sensor.said())
     pair.sensor.wait(SETTLES_SECONDS)
     assert pair.sensor.ask("life") == ["life 1"]
-    assert receives(pair.control, "samples") == [f": {NEW}", f": {NOTHING}"]
+    assert receives(pair.control, "samples") == [f": {NEW}", f": {NOBODY}"]
     meet(pair, "samples")
     assert sends(pair.sensor, "samples", "again") == "done"
     assert sends(pair.sensor, "samples", "and-again") == "done"

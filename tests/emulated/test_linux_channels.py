@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.parametrize("platform", PLATFORMS, s
 
 FOLDER = Path(__file__).parent
 RAM_MIB = {VTX: 112}  # Bochs is slow; 128 elsewhere
-NOT_NOW = "not now: nothing to read, no room, or the other end is not there yet"
+NOT_NOW = "nothing to read"
 NEW = "a new connection"
 SECONDS = 120.0
 BY_ITSELF = ("idle", "identify")  # of an idle core that somebody may kick; of programs that ask what a PC is

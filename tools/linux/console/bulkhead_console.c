@@ -4,7 +4,7 @@
  * names the two rings that it takes.
  *
  *   bulkhead-console            lists sandboxes that have a terminal here
- *   bulkhead-console NAME       here, until Ctrl-]
+ *   bulkhead-console NAME       here, until Ctrl-\
  *   bulkhead-console --pty NAME makes a pseudoterminal, says which, and serves it until it is ended: for screen, minicom, a log
  *
  * Ends with 0; 1 if the sandbox is gone for good; 2 if it was called wrongly or there is no such terminal; 3 if the system refuses something.
@@ -24,7 +24,7 @@
 
 #define CLASS  "/sys/class/misc/"
 #define PREFIX "bulkhead-"
-enum { LEAVES = 0x1d /* Ctrl-] */, LIMIT_MS = 1000, ROOM = 1 << 16 };
+enum { LEAVES = 0x1c /* Ctrl-\, as Ctrl-] leaves `tools/bulkhead run --attach` */, LIMIT_MS = 1000, ROOM = 1 << 16 };
 enum { ENDED, GONE, WRONG, REFUSED };
 
 /* ---- Which channels ---------------------------------------------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static int carry_here(struct bulkhead_channel *says, struct bulkhead_channel *he
 		raw = before;
 		cfmakeraw(&raw);
 		tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-		fprintf(stderr, "%s: Ctrl-] leaves\r\n", name);
+		fprintf(stderr, "%s: Ctrl-\\ leaves\r\n", name);
 		hear(hears, "\r", 1); /* for its prompt */
 	}
 	status = carry(says, hears, STDIN_FILENO, STDOUT_FILENO, is_terminal ? LEAVES : 0, 0);
