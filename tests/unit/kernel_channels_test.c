@@ -329,7 +329,7 @@ static void test_given_back(void)
 
 /* ---- Several readers -------------------------------------------------------------------------------------------------------- */
 
-enum { READERS = 3, MANY = 100 };
+enum { READERS = 3, MANY = 1000 };
 
 /* Each who takes it has one of its own, under the least number that nobody has. */
 static void test_readers(void)
