@@ -10,7 +10,7 @@ from bhtool.config.channel_bounds import bound, request_and_reply, supply
 from bhtool.config.channel_delays import BYTES_IN_A_SWITCH, ChannelCosts, costs_of
 from bhtool.config.machine import Costs
 from bhtool.config.plan import ChannelDelay, Plan
-from bhtool.paths import PARTITIONS
+from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import load
 from bhtool.report.check_json import plan_json
 
@@ -201,11 +201,18 @@ def test_a_deadline_is_met_to_the_microsecond(compile_on: Compile, tmp_path: Pat
         assert [one.rule for one in plan.errors] == expected
 
 
+MAILBOX_TERMS = [
+    "`one` has C = 500 us, T = 2,000 us, R = 550 us, U = 470 us",
+    "`two` has C = 500 us, T = 2,000 us, R = 550 us, U = 470 us",
+    "a message takes 30 us at either end and K = 100 us",
+]
+
+
 def test_json_has_it(compile_on: Compile, tmp_path: Path) -> None:
     words = "slot-bytes = <64>; service-us = <100>; deadline-us = <4000>;"
     plan = compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), words), ANY)
     (channel,) = plan_json(plan, load(ANY))["channels"]
-    assert channel["delay"] == {"deadline_us": 4000, "service_us": 100, "paper_ns": 4_680_000, "bound_ns": MAILBOX_BOUND, "no_bound": []}
+    assert channel["delay"] == {"deadline_us": 4000, "service_us": 100, "paper_ns": 4_680_000, "bound_ns": MAILBOX_BOUND, "no_bound": [], "terms": MAILBOX_TERMS}
     (channel,) = plan_json(compile_on(written(tmp_path, "", vcpu(500, 2000), ""), ANY), load(ANY))["channels"]
     assert channel["delay"]["deadline_us"] is channel["delay"]["paper_ns"] is channel["delay"]["bound_ns"] is None
     assert channel["delay"]["no_bound"]
@@ -216,3 +223,5 @@ def test_the_example(compile_on: Compile) -> None:
     delays = {one.name: one.delay for one in compile_on(PARTITIONS / "channels.dts", ANY).channels}
     assert [name for name, one in delays.items() if one.bound_ns is not None] == ["samples"]
     assert delays["speed"].why == ("`linux` runs Linux, which schedules its cores by itself",)
+    assert not delays["speed"].terms
+    assert f"    {'; '.join(delays['samples'].terms)}\n" in (ROOT / "docs" / "channel-bounds.md").read_text(encoding="utf-8")

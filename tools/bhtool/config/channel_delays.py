@@ -158,6 +158,10 @@ def end_of(domains: Domains, channel: Channel, side: int) -> End | str:
     return f"VCPU `{vcpu.name}` of `{sandbox.name}` has {vcpu.budget_us:,} us in {vcpu.period_us:,} us, and {lost}"
 
 
+def _us(ns: int) -> str:
+    return f"{ns / NS_PER_US:,.3f}".rstrip("0").rstrip(".") + " us"
+
+
 @dataclass(frozen=True)
 class Prediction:
     """Of a channel with an end of either side: how long what it is for takes."""
@@ -208,6 +212,30 @@ class Prediction:
         again = receiver.latest((self.channel.slots + 1) * taken) if ahead is None and pauses[1] else 0
         return sent + again + pauses[1] + receiver.latest((ahead or self.channel.slots) * taken)
 
+    def at_once(self, sender: Supply, receiver: Supply) -> int:
+        """How many messages may be there when one is taken, with that one."""
+        if self.channel.kind != RING:
+            return 1
+        taken = self.message + self.service
+        return self._messages(sender.latest(self.message), receiver, taken, self.ends[1].pause) or self.channel.slots
+
+    def terms(self) -> tuple[str, ...]:
+        """What the bound is made of, as docs/channel-bounds.md calls it; () if there is none."""
+        pair = self.ends[0].supply(), self.ends[1].supply()
+        if pair[0] is None or pair[1] is None:
+            return ()
+        ends = (
+            f"`{end.sandbox.name}` has C = {_us(one.budget)}, T = {_us(one.period)}, R = {_us(one.response)}, U = {_us(one.usable)}"
+            for end, one in zip(self.ends, (pair[0], pair[1]), strict=True)
+        )
+        pauses = (
+            f"`{end.sandbox.name}` pauses for {_us(end.pause)}"
+            for end in (self.ends if self.channel.kind == MAILBOX else self.ends[1:])
+            if end.pause
+        )
+        message, served, count = _us(self.message), _us(self.service), self.at_once(pair[0], pair[1])
+        return (*ends, f"a message takes {message} at either end and K = {served}", *pauses, *([f"n = {count:,}"] if count > 1 else []))
+
     def _messages(self, sent: int, receiver: Supply, taken: int, pause: int) -> int | None:
         """How many a ring of one who sends once in a period has at most, with the one that is looked at; None: as many as slots."""
         if not self.ends[0].sleeps:
@@ -253,7 +281,7 @@ def delays_of(domains: Domains) -> dict[str, ChannelDelay]:
     for channel, one in predictions(domains):
         told = channel.deadline_us, channel.service_us
         if isinstance(one, Prediction):
-            found[channel.name] = ChannelDelay(*told, one.paper(), one.bound(), ())
+            found[channel.name] = ChannelDelay(*told, one.paper(), one.bound(), (), one.terms())
         else:
             found[channel.name] = ChannelDelay(*told, None, None, one)
     return found

@@ -89,6 +89,7 @@ class ChannelDelay:
     paper_ns: int | None
     bound_ns: int | None  # None: there is none, and
     why: tuple[str, ...]  # of which ends
+    terms: tuple[str, ...] = ()  # of the bound
 
 
 @dataclass(frozen=True)

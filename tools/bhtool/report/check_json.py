@@ -97,7 +97,7 @@ def load_json(one: SandboxPlan, load: CoreLoad) -> dict[str, Any]:
 
 def channel_json(plan: Plan, one: ChannelPlan) -> dict[str, Any]:
     """`slots` are those of `from`; `bytes` and `hpa` of all of it, where the machine has it. `delay`: of a mailbox until its answer is read, of others
-    until a message is; null: not told, or no bound, and `no_bound` says why."""
+    until a message is; null: not told, or no bound, and `no_bound` says why; `terms` say what a bound is made of."""
     sender, receiver = (plan.sandboxes[end].name for end in one.ends)
     return {
         "name": one.name,
@@ -115,6 +115,7 @@ def channel_json(plan: Plan, one: ChannelPlan) -> dict[str, Any]:
             "paper_ns": one.delay.paper_ns,
             "bound_ns": one.delay.bound_ns,
             "no_bound": list(one.delay.why),
+            "terms": list(one.delay.terms),
         },
     }
 

@@ -118,15 +118,17 @@ def vcpu_table(plan: Plan) -> Table:
 def delay_table(plan: Plan) -> Table:
     """What the papers that it follows predict of each channel, and what holds for any other VCPUs on both cores."""
     table = table_of("Delays of channels, at most (docs/channel-bounds.md)", "channel", "of", "service", "paper", "bound", "deadline")
-    unbounded = []
+    notes = []
     for one in plan.channels:
         delay, of = one.delay, "a request and its reply" if one.kind == "mailbox" else "a message"
         bound = "no bound" if delay.bound_ns is None else us_text(delay.bound_ns)
         told = [f"{span:,} us" if span else "-" for span in (delay.service_us, delay.deadline_us)]
         table.add_row(one.name, of, told[0], "-" if delay.paper_ns is None else us_text(delay.paper_ns), bound, told[1])
+        if delay.terms:
+            notes.append(f"{one.name}: {'; '.join(delay.terms)}")
         if delay.why:
-            unbounded.append(f"{one.name}: no bound: {'; '.join(delay.why)}")
-    table.caption = "\n".join(unbounded) or None
+            notes.append(f"{one.name}: no bound: {'; '.join(delay.why)}")
+    table.caption = "\n".join(notes) or None
     return table
 
 
