@@ -212,7 +212,14 @@ def test_json_has_it(compile_on: Compile, tmp_path: Path) -> None:
     words = "slot-bytes = <64>; service-us = <100>; deadline-us = <4000>;"
     plan = compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), words), ANY)
     (channel,) = plan_json(plan, load(ANY))["channels"]
-    assert channel["delay"] == {"deadline_us": 4000, "service_us": 100, "paper_ns": 4_680_000, "bound_ns": MAILBOX_BOUND, "no_bound": [], "terms": MAILBOX_TERMS}
+    assert channel["delay"] == {
+        "deadline_us": 4000,
+        "service_us": 100,
+        "paper_ns": 4_680_000,
+        "bound_ns": MAILBOX_BOUND,
+        "no_bound": [],
+        "terms": MAILBOX_TERMS,
+    }
     (channel,) = plan_json(compile_on(written(tmp_path, "", vcpu(500, 2000), ""), ANY), load(ANY))["channels"]
     assert channel["delay"]["deadline_us"] is channel["delay"]["paper_ns"] is channel["delay"]["bound_ns"] is None
     assert channel["delay"]["no_bound"]

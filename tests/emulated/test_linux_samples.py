@@ -52,6 +52,8 @@ def linux(platform: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
 
 def test_each_sample_reaches_linux_once(linux: Dialogue) -> None:
     assert linux.ask("bulkhead-console | sort") == ["control", "sensor"]
+    for words in ("--help", "/dev/bulkhead/samples-on 1", "samples-on soon", "samples-on ''"):
+        assert linux.ask(f"bulkhead-sink {words} 2> /dev/null; echo $?") == ["2"], words
     linux.ask("bulkhead-sink samples-on 1")  # what came before somebody took it is over
     said = linux.ask(f"bulkhead-sink samples-on {SECONDS}; echo status $?", LIMIT)
     counts = {name: int(count) for name, count in re.findall(r"(\w+) (\d+)", said[-2])}

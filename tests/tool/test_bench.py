@@ -12,7 +12,7 @@ import pytest
 from bhtool.bench import calls, dma, exits, io, kicks, linux, probe, timer, trace, traps
 from bhtool.bench.grouped import grouped
 from bhtool.bench.plot import panels
-from bhtool.bench.result import Result, Row, comparison
+from bhtool.bench.result import Result, Row, comparison, table
 from bhtool.cli import loaded
 from bhtool.errors import BulkheadError, Status
 from bhtool.image.payloads import Report
@@ -304,3 +304,17 @@ def test_a_picture_of_no_known_kind_is_refused_at_once() -> None:
     assert isinstance(done.exception, BulkheadError)
     assert done.exception.status == Status.USAGE
     assert str(done.exception) == "figures.doc cannot be drawn: its name must end in .svg, .png or .pdf"
+
+
+def test_times_among_counts_are_in_microseconds() -> None:
+    """Also the target and what it is compared with; a short one to a tenth."""
+    rows = [
+        Row("calls", "instructions", 2, 5, 5, 6, 7).at_most(8),
+        Row("calls back", "instructions", 2, 5, 5, 6),
+        Row("time", "ns", 2, 454, 1201, 1_949_999, 2_000_000).at_most(3_000_000),
+    ]
+    shown = table(Result("channel", "here", rows))
+    columns = [list(column.cells) for column in shown.columns]
+    assert columns[1] == ["5..6", "5..6", "0.5 us..1,949 us"]
+    assert columns[2] == ["at most 8 met", "", "at most 3,000 us met"]
+    assert columns[3] == ["7", "", "2,000 us"]

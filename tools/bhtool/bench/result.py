@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a benchmark found: rows of figures, some with a reference to compare with or a target to meet."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -61,9 +62,14 @@ class Result:
         return {"bench": self.bench, "platform": self.platform, "rows": [row.as_dict() for row in self.rows], "facts": self.facts}
 
 
+EXACT_BELOW_NS = 10_000
+
+
 def amount(row: Row, value: int, unit: str) -> str:
     """A figure in the table's unit, or a time."""
-    return f"{value // 1000:,} us" if row.unit == "ns" != unit else f"{value:,}"
+    if row.unit != "ns" or unit == "ns":
+        return f"{value:,}"
+    return f"{value // 1000:,} us" if value >= EXACT_BELOW_NS else f"{value / 1000:.1f} us"
 
 
 def spread(row: Row, unit: str) -> str:
@@ -71,8 +77,9 @@ def spread(row: Row, unit: str) -> str:
     return "..".join(amount(row, value, unit) for value in ends)
 
 
-def target_text(row: Row) -> str:
-    return f"{row.target} {'met' if row.met else 'MISSED'}" if row.target else ""
+def target_text(row: Row, unit: str) -> str:
+    told = re.sub(r"^(at most|at least) (\d+)$", lambda found: f"{found[1]} {amount(row, int(found[2]), unit)}", row.target)
+    return f"{told} {'met' if row.met else 'MISSED'}" if told else ""
 
 
 def label(row: Row, unit: str) -> str:
@@ -92,8 +99,8 @@ def table(result: Result) -> Table:
     shown = table_of(f"{result.bench} on {result.platform}: {unit}", "what", "figure", "target", "reference")
     shown.caption = "\n".join(f"{name}: {text}" for name, text in result.facts.items())
     for row in result.rows:
-        reference = "" if row.reference is None else f"{row.reference:,}"
-        shown.add_row(label(row, unit), spread(row, unit), target_text(row), reference, style="red" if row.met is False else "")
+        reference = "" if row.reference is None else amount(row, row.reference, unit)
+        shown.add_row(label(row, unit), spread(row, unit), target_text(row, unit), reference, style="red" if row.met is False else "")
     return shown
 
 

@@ -125,10 +125,14 @@ static int sink(struct bulkhead_channel *channel, double seconds)
 int main(int argc, char **argv)
 {
 	struct bulkhead_channel channel;
+	double seconds = 0;
+	char *end = "";
 	int result;
 
-	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: bulkhead-sink CHANNEL [SECONDS]\n");
+	if (argc == 3)
+		seconds = strtod(argv[2], &end);
+	if (argc < 2 || argc > 3 || argv[1][0] == '-' || strchr(argv[1], '/') || *end || !(seconds >= 0) || (argc == 3 && end == argv[2])) {
+		fprintf(stderr, "usage: bulkhead-sink CHANNEL [SECONDS]; CHANNEL as in /dev/bulkhead/CHANNEL\n");
 		return WRONG_CALL;
 	}
 	result = bulkhead_open(&channel, argv[1]);
@@ -138,5 +142,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bulkhead-sink: %s: %s\n", argv[1], strerror(-result));
 		return REFUSED;
 	}
-	return sink(&channel, argc == 3 ? atof(argv[2]) : 0);
+	return sink(&channel, seconds);
 }
