@@ -91,7 +91,7 @@ void run_channels(const struct command_line *line)
 		if (grant->kind == BH_GRANT_CHANNEL && !one && grant->flags & BH_CHANNEL_ON_REQUEST)
 			console_say("channel %s: with %s, closed", (const char *)grant->name, (const char *)grant->compatible);
 		if (one)
-			console_say("channel %s: %s %s, %ju bytes a slot; life %ju here, %ju there, %s; sent %ju, taken %ju",
+			console_say("channel %s: %s %s, %ju bytes a slot; epoch %ju here, %ju there, %s; sent %ju, taken %ju",
 				    (const char *)grant->name, roles[one->role], (const char *)grant->compatible, (uint64_t)one->slot_bytes,
 				    (uint64_t)one->epoch, (uint64_t)one->peer_epoch, one->connected ? "connected" : "not connected",
 				    (uint64_t)one->sent, (uint64_t)one->taken);

@@ -248,12 +248,12 @@ static void test_refusals(void)
 static void test_list(void)
 {
 	expect(run_channels, "",
-	       "channel out: ring to other, 64 bytes a slot; life 2 here, 1 there, connected; sent 1, taken 0\n"
-	       "channel in: ring from other, 64 bytes a slot; life 1 here, 2 there, connected; sent 0, taken 1\n"
-	       "channel shown: latest value to other, 64 bytes a slot; life 1 here, 1 there, connected; sent 2, taken 0\n"
-	       "channel seen: latest value from other, 64 bytes a slot; life 1 here, 1 there, connected; sent 0, taken 2\n"
-	       "channel asks: mailbox with other, 64 bytes a slot; life 1 here, 1 there, connected; sent 1, taken 1\n"
-	       "channel asked: mailbox with other, 64 bytes a slot; life 1 here, 1 there, connected; sent 1, taken 1\n");
+	       "channel out: ring to other, 64 bytes a slot; epoch 2 here, 1 there, connected; sent 1, taken 0\n"
+	       "channel in: ring from other, 64 bytes a slot; epoch 1 here, 2 there, connected; sent 0, taken 1\n"
+	       "channel shown: latest value to other, 64 bytes a slot; epoch 1 here, 1 there, connected; sent 2, taken 0\n"
+	       "channel seen: latest value from other, 64 bytes a slot; epoch 1 here, 1 there, connected; sent 0, taken 2\n"
+	       "channel asks: mailbox with other, 64 bytes a slot; epoch 1 here, 1 there, connected; sent 1, taken 1\n"
+	       "channel asked: mailbox with other, 64 bytes a slot; epoch 1 here, 1 there, connected; sent 1, taken 1\n");
 }
 
 static void test_doorbells(void)
