@@ -15,9 +15,9 @@ enum { LINES = 8, DOORBELLS = 16 /* BH_MAX_CHANNELS */, PATIENCE_NS = 100000 };
 static atomic_flag asking = ATOMIC_FLAG_INIT;
 static struct reservation all[ADMISSION_MOST_VCPUS];
 static const char *names[ADMISSION_MOST_VCPUS];
-static struct top_half
-	top_halves[1 + DOORBELLS + LINES]; /* the heartbeat's, doorbells', then lines': of the first core, where these lead */
-static unsigned count, rung_count, line_count;
+/* Of rings that are made again, on any core; then those of the first: the heartbeat's, doorbells', lines'. */
+static struct top_half top_halves[DOORBELLS + 1 + DOORBELLS + LINES];
+static unsigned count, again_count, rung_count, line_count;
 static const struct thread_vcpu *leaving; /* one that is not counted */
 
 /* Another one asks for as long as its analysis takes: that is slept through, as it may be on this core. */
@@ -74,24 +74,36 @@ static void note_top_half(unsigned n, uint64_t distance)
 	top_halves[n] = (struct top_half){ .distance = distance, .cost = clock_from_ns(admit_top_half_ns()) };
 }
 
-/* As often as they may be rung. */
+/* Of all doorbells the times between two rings: by this end, whose timer makes one that came too soon again, or of it. Returns how many. */
+static unsigned note_rings(unsigned at, bool by_this_end)
+{
+	unsigned noted = 0;
+
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS && noted < DOORBELLS; n++) {
+		const struct bh_grant *grant = &info->grants[n];
+		const uint64_t gap = by_this_end ? grant->gpa : grant->size;
+
+		if (grant->kind == BH_GRANT_DOORBELL && gap)
+			note_top_half(at + noted++, clock_from_ns(gap));
+	}
+	return noted;
+}
+
 static void note_doorbells(void)
 {
-	rung_count = 0;
-	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS && rung_count < DOORBELLS; n++)
-		if (info->grants[n].kind == BH_GRANT_DOORBELL && info->grants[n].size)
-			note_top_half(1 + rung_count++, clock_from_ns(info->grants[n].size));
+	again_count = note_rings(0, true);
+	rung_count = note_rings(again_count + 1, false);
 }
 
 /* Also where the heartbeat has been stopped: it may begin again. Lines follow those, whose number is always the same. */
 static struct admission_set set_of_all(void)
 {
-	note_top_half(0, heartbeat_distance());
+	note_top_half(again_count, heartbeat_distance());
 	return (struct admission_set){
 		.vcpus = all,
 		.vcpu_count = count,
 		.top_halves = top_halves,
-		.top_half_count = cpu_slot() == 0 ? 1 + rung_count + line_count : 0,
+		.top_half_count = again_count + (cpu_slot() == 0 ? 1 + rung_count + line_count : 0),
 		.switch_cost = clock_from_ns(admit_switch_ns()),
 		.edf = thread_is_by_deadline(),
 	};
@@ -151,7 +163,7 @@ static enum thread_result ask_and_make(struct thread_vcpu *on, const struct admi
 	if (count == ADMISSION_MOST_VCPUS || (asked->line.cost && lines == LINES))
 		return THREAD_E_FULL;
 	if (asked->line.cost)
-		top_halves[1 + rung_count + line_count++] = asked->line;
+		top_halves[again_count + 1 + rung_count + line_count++] = asked->line;
 	result = ask(add(asked), refusal);
 	if (result == THREAD_OK)
 		result = make(on, asked);

@@ -19,7 +19,7 @@ import pytest
 from bhtool.config.channels import DOORBELL, Channel
 from bhtool.config.compile import survey_partition
 from bhtool.config.domains import Domains
-from bhtool.config.doorbells import rung_ns
+from bhtool.config.doorbells import rings_of
 from bhtool.config.grants import _channel_grants, _vcpu, _vcpu_grant
 from bhtool.config.machine import Costs
 from bhtool.config.plan import SandboxPlan
@@ -157,7 +157,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
         machine = replace(domains.machine, costs=costs)
         changed: Domains = replace(domains, machine=machine, sandboxes=[domains.sandboxes[0], sandbox])
         changed.channels = [one.channel(n, domains.sandboxes[0].node, two.node) for n, one in enumerate(bells)]
-        assert len(rung_ns(changed, sandbox)) == len(bells)
+        assert len(rings_of(changed, sandbox).of) == len(bells)
         grants = [*(_vcpu_grant(_vcpu(sandbox, one)) for one in sandbox.vcpus), *_channel_grants(changed, sandbox)]
         page = make_info(plan.sandboxes[1], grants, costs)
         return {one.rule for one in judge_meaning(changed) if not BY_ID[one.rule].is_warning}, page
@@ -262,8 +262,9 @@ def test_doorbells_count_as_often_as_they_may_ring(judge: Judge, started: Starte
     assert started.made(page, EXACT_HZ) == ([0, made] if second else [made, 0])
 
 
-def test_who_rings_pays_nothing(judge: Judge, started: Started) -> None:
-    """At the other end it is one call for each, in the time of who rings."""
-    rules, page = judge([Drawn(1_000, 700)], ON_THE_BOARD, [Bell(1, 66_000), Bell(1, 66_000)])
-    assert rules == set()
-    assert started.made(page, EXACT_HZ) == [1, 0]
+def test_who_rings_pays_for_rings_that_are_made_again(judge: Judge, started: Started) -> None:
+    """Each is a call in the time of who rings; but one that came too soon is made by a timer, on nobody's, as often as a ring is granted."""
+    for own_hz, broken, made in ((1_000, set(), [1, 0]), (66_000, {"BH-R149"}, [0, 0])):
+        rules, page = judge([Drawn(1_000, 700)], ON_THE_BOARD, [Bell(1, own_hz)])
+        assert rules == broken
+        assert started.made(page, EXACT_HZ) == made

@@ -13,7 +13,7 @@ from bhtool.config import doorbells
 from bhtool.config.channels import DOORBELL, Channel
 from bhtool.config.compile import survey_partition
 from bhtool.config.domains import Domains
-from bhtool.config.doorbells import gap_us, line_of, lines_for, rung_ns
+from bhtool.config.doorbells import gap_us, line_of, lines_for, rings_of
 from bhtool.config.grants import rung_vector
 from bhtool.config.plan import Line, Plan
 from bhtool.config.tree import Node, Property
@@ -176,7 +176,7 @@ def check_lines(changed: Domains) -> None:
     assert not changed.machine.family.interrupts.has_vectors or len(vectors) == len(seen)
     assert not list(doorbells.enough_lines(changed))
     assert not {wire.number for device in changed.machine.devices for wire in device.wires} & set(seen)
-    assert sum(len(rung_ns(changed, its)) for its in changed.sandboxes) == len(seen)
+    assert sum(len(rings_of(changed, its).of) for its in changed.sandboxes) == len(seen)
 
 
 def test_lines_are_ones_own(domains: Domains) -> None:

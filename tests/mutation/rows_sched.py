@@ -398,11 +398,13 @@ def made(what: str, old: str, new: str = "") -> Mutation:
 
 
 ADMISSION_ROWS = (
-    admission("lines count on every core", "cpu_slot() == 0 ? 1 + rung_count + line_count : 0", "1 + rung_count + line_count"),
-    admission("the heartbeat does not count", "note_top_half(0, heartbeat_distance());"),
+    admission("lines count on every core", "(cpu_slot() == 0 ? 1 + rung_count + line_count : 0)", "(1 + rung_count + line_count)"),
+    admission("the heartbeat does not count", "note_top_half(again_count, heartbeat_distance());"),
     admission("by deadline the heartbeat does not count", "cpu_slot() == 0 ? 1", "cpu_slot() == 0 && !thread_is_by_deadline() ? 1"),
     admission(
-        "a line is the heartbeat", "top_halves[1 + rung_count + line_count++] = asked->line;", "top_halves[line_count++] = asked->line;"
+        "a line is the heartbeat",
+        "top_halves[again_count + 1 + rung_count + line_count++] = asked->line;",
+        "top_halves[line_count++] = asked->line;",
     ),
     admission("a heartbeat takes a switch", "clock_from_ns(admit_top_half_ns())", "clock_from_ns(admit_switch_ns())"),
     admission("every platform is fast", "clock_from_ns(admit_switch_ns())", "clock_from_ns(BH_VCPU_SWITCH_NS)"),

@@ -14,7 +14,7 @@ from bhtool.config.admission import BadReservation, Reservations, TooLong, admit
 from bhtool.config.channel_bounds import Supply, bound, request_and_reply
 from bhtool.config.channels import MAILBOX, RING, Channel
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.doorbells import gap_us, rung_ns
+from bhtool.config.doorbells import gap_us, rings_of
 from bhtool.config.machine import Costs
 from bhtool.config.plan import ChannelDelay
 from bhtool.config.schedulability import NS_PER_US, CoreSet, core_sets
@@ -136,7 +136,7 @@ def end_of(domains: Domains, channel: Channel, side: int) -> End | str:
     if not is_main(vcpu):
         return f"`{channel.name}` of `{sandbox.name}` is not a Main VCPU, which alone has a budget in each of its periods"
     core = next(
-        (one for one in core_sets(sandbox, domains.machine.costs, rung_ns(domains, sandbox)) if any(each is vcpu for each in one.vcpus)),
+        (one for one in core_sets(sandbox, domains.machine.costs, rings_of(domains, sandbox)) if any(each is vcpu for each in one.vcpus)),
         None,
     )
     if core is None:

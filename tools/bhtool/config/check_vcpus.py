@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.doorbells import rung_ns
+from bhtool.config.doorbells import rings_of
 from bhtool.config.rule import Finding
 from bhtool.config.schedulability import Miss, asked_text, misses_of
 from bhtool.config.vcpus import (
@@ -169,7 +169,7 @@ def runs_on_its_own(domains: Domains) -> Iterator[Finding]:
 
 def fit_their_core(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        for miss in misses_of(sandbox, domains.machine.costs, rung_ns(domains, sandbox)):
+        for miss in misses_of(sandbox, domains.machine.costs, rings_of(domains, sandbox)):
             asked = f"on core {miss.load.core} of `{sandbox.name}` VCPUs ask for {asked_text(miss.load)}"
             bound = "" if sandbox.is_edf else f", and {miss.load.allowed:.1%} always fit"
             where = miss.vcpu.where(SHARE if miss.vcpu.is_io else BUDGET)

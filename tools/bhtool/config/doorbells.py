@@ -17,6 +17,7 @@ from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import DOORBELL_LINES as LINES
 from bhtool.config.machine import machine_node
 from bhtool.config.rule import Finding
+from bhtool.config.schedulability import Rings
 from bhtool.config.span import Span
 
 US_PER_S, NS_PER_US = 1_000_000, 1000
@@ -57,9 +58,10 @@ def gap_us(channel: Channel, end: int) -> int:
     return -(-US_PER_S // hz) if hz else 0
 
 
-def rung_ns(domains: Domains, sandbox: Sandbox) -> list[int]:
-    """How many ns lie at least between two rings of each of its doorbells."""
-    return [gap * NS_PER_US for channel, end in domains.ends_of(sandbox) if (gap := gap_us(channel, 1 - end))]
+def rings_of(domains: Domains, sandbox: Sandbox) -> Rings:
+    ends = list(domains.ends_of(sandbox))
+    by, of = (tuple(gap * NS_PER_US for channel, end in ends if (gap := gap_us(channel, end ^ other))) for other in (0, 1))
+    return Rings(by, of)
 
 
 def rates_in_range(domains: Domains) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from bhtool.config.channel_places import channel_regions, views_of
 from bhtool.config.channels import MAILBOX
 from bhtool.config.dma import Doubt, dma_of, judge_dma
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.doorbells import gap_us, line_of, rung_ns
+from bhtool.config.doorbells import gap_us, line_of, rings_of
 from bhtool.config.iommu import EVENTS, FORMS
 from bhtool.config.machine import LOCAL_APIC, Device, Machine, Wire
 from bhtool.config.numa import nodes_of_cores, nodes_of_ram
@@ -102,7 +102,7 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
     plan.lines = _lines(sandbox, domains)
     plan.vcpus, plan.loads = (
         [_vcpu(sandbox, vcpu) for vcpu in sandbox.vcpus],
-        loads_of(sandbox, domains.machine.costs, rung_ns(domains, sandbox)),
+        loads_of(sandbox, domains.machine.costs, rings_of(domains, sandbox)),
     )
     plan.functions = [
         Function(

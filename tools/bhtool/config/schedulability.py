@@ -2,13 +2,13 @@
 """What the configured VCPUs ask of each core, judged by the tests of admission.py, in nanoseconds.
 
 The set of a core is what its kernel makes there: the main program's VCPU, then those of the partition file, ranked by period; on the first core top
-halves of the heartbeat, of doorbells and of lines whose rate is limited; and what a switch takes. kernel/core/admit.c makes the same of the VCPUs that it has, in ticks
+halves of the heartbeat, of doorbells and of lines whose rate is limited, on every core those of rings that are made again; and what a switch takes. kernel/core/admit.c makes the same of the VCPUs that it has, in ticks
 of its clock. Nobody blocks: programs of configured VCPUs are compiled in, have one thread each, and share no mutex.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bhtool.abi import lib
@@ -83,22 +83,31 @@ class Miss:
     percent: int  # where nothing else helps, of each budget or percentage of the file, with which all fits; 0: none
 
 
-def core_sets(sandbox: Sandbox, costs: Costs, rung: Sequence[int]) -> list[CoreSet]:
-    """Of each core that has VCPUs, on the first of which doorbells ring with so many ns between two rings as `rung` says; of those that have no core of the sandbox it is another rule that speaks."""
+@dataclass(frozen=True)
+class Rings:
+    """How many ns lie at least between two rings of each doorbell: by the sandbox, whose timer makes one that came too soon again, and of it."""
+
+    by: tuple[int, ...] = ()
+    of: tuple[int, ...] = ()
+
+
+def core_sets(sandbox: Sandbox, costs: Costs, rings: Rings) -> list[CoreSet]:
+    """Of each core that has VCPUs; of those that have no core of the sandbox it is another rule that speaks."""
     first = sandbox.cores[0] if sandbox.cores else None
     held = [
         (one, next((core for core in sandbox.cores if core.node in one.core_nodes), None if one.core_nodes else first))
         for one in sandbox.vcpus
     ]
     cores = [core for core in sandbox.cores if any(on is core for _, on in held)]
-    return [_core_set(sandbox, core, [one for one, on in held if on is core], costs, rung) for core in cores]
+    return [_core_set(sandbox, core, [one for one, on in held if on is core], costs, rings) for core in cores]
 
 
-def _core_set(sandbox: Sandbox, core: Core, vcpus: list[Vcpu], costs: Costs, rung: Sequence[int]) -> CoreSet:
+def _core_set(sandbox: Sandbox, core: Core, vcpus: list[Vcpu], costs: Costs, rings: Rings) -> CoreSet:
     lines = tuple(one for one in vcpus if one.rate_hz)
     is_first = core is sandbox.cores[0]
-    beats = (_top_half(HEARTBEAT_HZ, costs), *(TopHalf(gap, costs.top_half) for gap in rung)) if is_first else ()
-    top_halves = (*beats, *(_top_half(one.rate_hz, costs) for one in lines))
+    beats = (_top_half(HEARTBEAT_HZ, costs), *(TopHalf(gap, costs.top_half) for gap in rings.of)) if is_first else ()
+    again = (TopHalf(gap, costs.top_half) for gap in rings.by)  # whichever core its thread is on
+    top_halves = (*again, *beats, *(_top_half(one.rate_hz, costs) for one in lines))
 
     def period(one: Vcpu | None) -> int:
         return (period_of(one, sandbox.vcpus) if one else MAIN_PERIOD_US) * NS_PER_US
@@ -117,8 +126,8 @@ def _top_half(rate_hz: int, costs: Costs) -> TopHalf:
     return TopHalf(NS_PER_S // rate_hz, costs.top_half)
 
 
-def loads_of(sandbox: Sandbox, costs: Costs, rung: Sequence[int]) -> list[CoreLoad]:
-    return [_load(one) for one in core_sets(sandbox, costs, rung)]
+def loads_of(sandbox: Sandbox, costs: Costs, rings: Rings) -> list[CoreLoad]:
+    return [_load(one) for one in core_sets(sandbox, costs, rings)]
 
 
 def asked_text(load: CoreLoad) -> str:
@@ -137,9 +146,9 @@ def admitted_text(load: CoreLoad) -> str:
     return f"{asked_text(load)}; {load.allowed:.1%} always fit; admitted by {by}"
 
 
-def misses_of(sandbox: Sandbox, costs: Costs, rung: Sequence[int]) -> Iterator[Miss]:
+def misses_of(sandbox: Sandbox, costs: Costs, rings: Rings) -> Iterator[Miss]:
     """Sets that no test admits. What has no sense by itself is left to other rules, as are I/O VCPUs by deadline, for which there is no test."""
-    for one in core_sets(sandbox, costs, rung):
+    for one in core_sets(sandbox, costs, rings):
         if one.edf and any(isinstance(each, IoVcpu) for each in one.reservations.vcpus):
             continue
         try:
