@@ -39,7 +39,7 @@ def row(file: Path) -> object:
     return pytest.param(file, id=file.stem, marks=evidence(*dict.fromkeys(rule for _, rule, _ in expected(file))))
 
 
-@pytest.mark.parametrize("file", map(row, FILES))
+@pytest.mark.parametrize("file", [row(one) for one in FILES])
 def test_finds_what_is_marked(file: Path, compile_on: Callable[[Path, str], Plan]) -> None:
     plan = compile_on(file, platform_of(file))
     found = [*plan.errors, *plan.warnings]
