@@ -16,6 +16,8 @@ FORMATS = (".svg", ".png", ".pdf")
 WIDTH_INCHES, ROW_INCHES, PANEL_INCHES, GROUP_INCHES = 9.0, 0.32, 0.9, 2.6
 BAR, MISSED, REFERENCE = "#4477aa", "#ee6677", "#222222"  # told apart by colour-blind readers, too
 
+ROOM_FOR_TEXT = 10  # to the right of a logarithmic panel's longest bar, as a factor
+
 Panel = tuple[str, list[Row]]
 
 
@@ -31,18 +33,31 @@ def panels(results: list[Result]) -> list[Panel]:
 
 def draw_panel(axes: Any, panel: Panel) -> None:
     title, rows = panel
+    figures = [figure for row in rows for figure in (row.median, row.reference) if figure]
+    is_wide = bool(figures) and max(figures) > LOGARITHMIC * min(figures)
     axes.set_title(title, loc="left", fontsize="medium")
     for place, row in enumerate(reversed(rows)):
         reach = [[row.median - row.min], [row.max - row.median]]
         axes.barh(place, row.median, 0.6, xerr=reach, capsize=3, color=MISSED if row.met is False else BAR)
         if row.reference is not None:
             axes.plot([row.reference] * 2, [place - 0.4, place + 0.4], color=REFERENCE, linewidth=2)
-        axes.text(row.max, place, f"  {row.median:,}", va="center", fontsize="small")
+        behind = max(row.max, row.reference or 0) if is_wide else row.max
+        axes.text(behind, place, f"  {row.median:,}", va="center", fontsize="small")
     axes.set_yticks(range(len(rows)), [row.name for row in reversed(rows)], fontsize="small")
     axes.margins(x=0.12)
-    figures = [figure for row in rows for figure in (row.median, row.reference) if figure]
-    if figures and max(figures) > LOGARITHMIC * min(figures):
-        axes.set_xscale("symlog")
+    if is_wide:
+        axes.set_xscale("symlog", linthresh=max(1, min(row.min for row in rows)))
+        axes.set_xlim(right=ROOM_FOR_TEXT * max(figures))
+    explain_marks(axes, rows)
+
+
+def explain_marks(axes: Any, rows: list[Row]) -> None:
+    if any(row.reference is not None for row in rows):
+        axes.plot([], [], color=REFERENCE, linewidth=2, label="what it is compared with")
+    if any(row.met is False for row in rows):
+        axes.plot([], [], color=MISSED, linewidth=6, label="target missed")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False, fontsize="small")  # beside the title
 
 
 def require_format(file: Path) -> None:
