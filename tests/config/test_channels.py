@@ -95,7 +95,7 @@ def test_bytes_of_an_area(slots: int, slot_bytes: int, expected: int) -> None:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_rows_of_the_table(platform: str, compile_on: Compile, tmp_path: Path) -> None:
-    plan = compile_on(written(tmp_path, *THREE), platform)
+    plan = compile_on(written(tmp_path, *THREE, more='&linux { modules = "bulkhead"; };'), platform)
     assert (plan.errors, plan.warnings) == ([], [])
     table = abi.view("bh_table", plan.table)
     assert table.channel_count == 3

@@ -18,15 +18,15 @@ from bhtool.config.doorbells import gap_us, rung_ns
 from bhtool.config.machine import Costs
 from bhtool.config.plan import ChannelDelay
 from bhtool.config.schedulability import NS_PER_US, CoreSet, core_sets
-from bhtool.config.vcpus import Vcpu, is_main, is_own_kernel
+from bhtool.config.vcpus import RELAY, SENT_ON, SINK, SOURCE, Vcpu, is_main, is_own_kernel
 
 LOST_POLLING = 3  # switches that a budget pays in each period: docs/channel-bounds.md
 LOST_A_SLEEP = 2  # for each time that its thread sleeps
 LOOK_NS = 100_000_000  # who sleeps until it is rung looks all the same: kernel/core/channel_calls.c
 MOST_SLEEPS = 15  # in a period: a budget comes back in one part more, and in no more than 16 (kernel/sched/sporadic.h)
 BYTES_IN_A_SWITCH = 32
-# Of the kernel that comes with the tool: they look once in a period of their VCPU, and one of them sends what it takes on in a channel of its own.
-SLEEPING_PROGRAMS, RELAY, SENT_ON = ("relay", "sink", "source"), "relay", "-on"
+# Of the kernel that comes with the tool: they look once in a period of their VCPU, and a relay sends what it takes on in a channel of its own.
+SLEEPING_PROGRAMS = (RELAY, SINK, SOURCE)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from bhtool.config import check_vcpus as vcpus
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Rule
-from bhtool.config.rules_channels import CHANNEL_RULES
+from bhtool.config.rules_channels import CHANNEL_RULES, CHANNEL_WARNINGS
 from bhtool.config.rules_dma import DMA_RULES, DMA_WARNINGS
 from bhtool.config.rules_vcpus import VCPU_RULES, VCPU_WARNINGS
 from bhtool.text import visible
@@ -341,6 +341,7 @@ RULES = (
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
     *DMA_WARNINGS,
     *VCPU_WARNINGS,
+    *CHANNEL_WARNINGS,
 )
 
 SYNTAX, DTC_WARNING = "BH-R001", "BH-W001"
