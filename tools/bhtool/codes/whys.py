@@ -269,7 +269,7 @@ WHYS = {
             "a large `slot-bytes`, which may take several budgets to copy and to check",
             "an end that no VCPU is known of: it is the one that is called as the channel is; Linux has none",
         ),
-        remedies=("the message names a period of each end with which it would be met, if there is one",),
+        remedies=("the message names a period of each end with which it would be met, or of both together, if there is one",),
         example=DEADLINE,
     ),
     "BH-R180": Why(

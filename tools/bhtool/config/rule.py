@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Location
+from bhtool.config.tree import Node
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Finding:
 
     location: Location
     text: str
+    node: Node | None = None  # what it is about: while something else is wrong in there, too, this may follow from it
 
 
 Check = Callable[[Domains], Iterable[Finding]]
