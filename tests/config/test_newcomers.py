@@ -56,8 +56,8 @@ VALUES = [
     ("<&sensor_ram>", "<&control_ram>", "35 BH-R031 `sensor` takes control_ram, which `control` has already"),
     ("cores = <&cpu2>;", "", "32 BH-R023 `sensor` has no core, and nobody has cpu2"),
     (SIZE, "sensor { size = <0x20000000>; }", "16 BH-R003 `size` of `sensor` is <0x20000000>, one cell, and takes two, the upper half first: <0x0 0x20000000>"),
-    (SIZE, "sensor { size = <1 MiB(16)>; }", "16 BH-R003 `size` of `sensor` is <0x01 0x00 0x1000000>, and takes 2 cells of a number such as <0x0 0x1000000>"),
-    (SIZE, 'sensor { size = "16M"; }', '16 BH-R003 `size` of `sensor` is "16M", and takes 2 cells of a number such as <0x0 0x1000000>'),
+    (SIZE, "sensor { size = <1 MiB(16)>; }", "16 BH-R003 `size` of `sensor` is <0x01 0x00 0x1000000>, 3 cells, and takes two cells, bytes, a multiple of 2 MiB, such as <0x0 0x1000000>"),
+    (SIZE, 'sensor { size = "16M"; }', '16 BH-R003 `size` of `sensor` is "16M", and takes two cells, bytes, a multiple of 2 MiB, such as <0x0 0x1000000>'),
     (SIZE, "sensor { size = <MiB(1)>; }", "16 BH-R033 the size of `sensor_ram`, 0x100000 (1 MiB), is not a multiple of 2 MiB"),
     ("MiB(512)", "MiB(8192)", "17 BH-R001 a number has more than the 32 bits of a cell; write two cells, the upper half first"),
     (FIRST, "image = <1>;", '28 BH-R003 `image` of `control` is <0x01>, which is no text such as "sandbox-kernel.elf"'),
@@ -69,7 +69,7 @@ VALUES = [
     (LOG, 'console = "logs";', f'29 BH-R003 `console` of `control` is "logs", {NO_CONSOLE} (did you mean "log"?)'),
     (LOG, LOG + ' health { on-fault = "restart"; max-restarts = <0>; };', "29 BH-R081 `max-restarts` of `control` is 0; it is 1 to 1,000,000"),
     (LOG, LOG + ' health { on-fault = "restart"; };', "29 BH-R081 `max-restarts` of `control` is missing; it is 1 to 1,000,000"),
-    (LOG, LOG + ' health { heartbeat-timeout-us = "1s"; };', '29 BH-R003 `heartbeat-timeout-us` of `health` is "1s", and takes 1 cell of a number of microseconds such as <1000>'),
+    (LOG, LOG + ' health { heartbeat-timeout-us = "1s"; };', '29 BH-R003 `heartbeat-timeout-us` of `health` is "1s", and takes one cell, microseconds, 100 to 10,000,000, such as <20000>'),
 ]  # fmt: skip
 SYNTAX = [
     (BOARD, "", NO_BOARD),
