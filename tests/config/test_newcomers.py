@@ -45,7 +45,7 @@ NAMES = [
     ("<&uart1>;\n", "<&uart2>, <&uart2>;\n", "36 BH-R001 there is no node with the label `uart2` (there are `uart0`, `uart1`)"),
     ("<&sensor_ram>", "<&sensors_ram>", "35 BH-R001 there is no node with the label `sensors_ram` (did you mean `sensor_ram`?)"),
     ("sensor: sensor", "control: sensor", "32 BH-R001 the label `control` is given twice, to `/domains/control` and to `/domains/sensor`"),
-    ("sensor: sensor {", "sensor: control {", "32 BH-R001 a second node is called `/domains/control`"),
+    ("sensor: sensor {", "sensor: control {", "32 BH-R001 a second node is called `/domains/control` (first: FILE:24); rename one of them, or put what both have into one"),
 ]  # fmt: skip
 VALUES = [
     ("<&cpu0>", "<0>", "45 BH-R006 `cores` of `linux` is <0>, a number (did you mean <&cpu0>?)"),
@@ -95,6 +95,7 @@ SYNTAX = [
     ("<&cpu2>;", '<&cpu2> console = "log";', "34 BH-R001 before `console` a `;` is missing"),
     ("<&cpu2>;", "<&cpu2>; = 1;", "34 BH-R001 this is no device tree syntax: `=` cannot stand here"),
     ("<&cpu2>;", '<"cpu2">;', "34 BH-R001 a text stands outside of `<` and `>`"),
+    (LOG, LOG + "\n loop { budget-us = <9>; period-us = <99>; }; /* loop { */\n loop\n {\n budget-us = <9>;\n };", "32 BH-R001 a second node is called `/domains/control/loop` (first: FILE:30); rename one of them, or put what both have into one"),
     ("<&cpu2>;", "<08>;", "34 BH-R001 `08` is no number"),
     ("<&cpu2>;", "<&cpu2>; # two", "34 BH-R001 a comment begins with `//`, or stands between `/*` and `*/`"),
     ("<&cpu2>;", "<&cpu2>; cores = <&cpu1>;", "34 BH-R001 `cores` is given twice in one node"),
@@ -139,7 +140,7 @@ def said(compile_on: Compile, folder: Path, content: bytes) -> list[str]:
     found = [*plan.errors, *plan.warnings]
     assert {Path(one.file).name for one in found} <= {"mine.dts"}
     assert all(str(one).isprintable() for one in found)
-    return [f"{one.line} {one.rule} {one.text.removesuffix('; ' + BY_ID[one.rule].remedy)}" for one in found]
+    return [f"{one.line} {one.rule} {one.text.removesuffix('; ' + BY_ID[one.rule].remedy).replace(str(file), 'FILE')}" for one in found]
 
 
 @pytest.mark.parametrize(("written", "instead", "message"), NAMES + VALUES + SYNTAX, ids=[row[2][:30] for row in NAMES + VALUES + SYNTAX])
