@@ -9,9 +9,11 @@ import pytest
 from bhtool.config.check_channel_use import COMMANDS, OWN_ROOTS, WANTS
 from bhtool.config.plan import Plan
 from bhtool.config.vcpus import PROVIDED_KERNELS
+from bhtool.delivery.new import PARTITION, TEMPLATES, write_new
 from bhtool.image.build import PROBE, PROGRAMS
 from bhtool.image.names import DEBIAN
 from bhtool.paths import PARTITIONS, ROOT
+from bhtool.platforms import load, names
 
 Compile = Callable[[Path, str], Plan]
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
@@ -133,6 +135,21 @@ def test_each_command_is_looked_at(command: str, compile_on: Compile, tmp_path: 
         said = command.replace("=it", f"={name}")
         for words in (said, f"wait=5  core=1,{said}"):
             assert warned(compile_on, tmp_path, f'&two {{ bootargs = "{words}"; }};\n{channel}') == expected, words
+
+
+@pytest.mark.parametrize("platform", names())
+def test_what_new_writes_is_good(platform: str, compile_on: Compile, tmp_path: Path) -> None:
+    """BH-I7.tool. Each template that has a partition file of its own, on every platform that `new` knows; the one with channels has each kind of them."""
+    for template in (one for one in TEMPLATES if one != "guest"):
+        write_new(tmp_path / template, template, load(platform), lambda _: None)
+        plan = compile_on(tmp_path / template / PARTITION, platform)
+        assert (plan.errors, plan.warnings) == ([], []), template
+        if template == "channels":
+            samples, speed, orders, archive = plan.channels
+            assert (samples.kind, speed.kind, orders.kind, archive.kind) == ("ring", "latest", "mailbox", "ring")
+            assert samples.delay.bound_ns
+            assert 0 < samples.delay.bound_ns <= samples.delay.deadline_us * 1000
+            assert (speed.readers, orders.gap_us, archive.on_request) == (2, (10_000, 0), True)
 
 
 def test_the_examples_have_none_of_it(compile_on: Compile) -> None:
