@@ -52,7 +52,7 @@ def told(plan: Plan, name: str) -> list[tuple[str, int, int, int, int]]:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_rows_of_the_table(platform: str, compile_on: Compile, tmp_path: Path) -> None:
-    plan = compile_on(written(tmp_path, *FOUR), platform)
+    plan = compile_on(written(tmp_path, *FOUR, more='&linux { modules = "bulkhead"; };'), platform)
     assert (plan.errors, plan.warnings) == ([], [])
     first = FIRST_LINE[platform]
     rows = [(list(row.gap_us), list(row.rung_line)) for row in list(abi.view("bh_table", plan.table).channels)[:4]]

@@ -45,7 +45,7 @@ NAMES = [
     ("<&uart1>;\n", "<&uart2>, <&uart2>;\n", "36 BH-R001 there is no node with the label `uart2` (there are `uart0`, `uart1`)"),
     ("<&sensor_ram>", "<&sensors_ram>", "35 BH-R001 there is no node with the label `sensors_ram` (did you mean `sensor_ram`?)"),
     ("sensor: sensor", "control: sensor", "32 BH-R001 the label `control` is given twice, to `/domains/control` and to `/domains/sensor`"),
-    ("sensor: sensor {", "sensor: control {", "32 BH-R001 a second node is called `/domains/control`"),
+    ("sensor: sensor {", "sensor: control {", "32 BH-R001 a second node is called `/domains/control` (first: FILE:24); rename one of them, or put what both have into one"),
 ]  # fmt: skip
 VALUES = [
     ("<&cpu0>", "<0>", "45 BH-R006 `cores` of `linux` is <0>, a number (did you mean <&cpu0>?)"),
@@ -56,8 +56,8 @@ VALUES = [
     ("<&sensor_ram>", "<&control_ram>", "35 BH-R031 `sensor` takes control_ram, which `control` has already"),
     ("cores = <&cpu2>;", "", "32 BH-R023 `sensor` has no core, and nobody has cpu2"),
     (SIZE, "sensor { size = <0x20000000>; }", "16 BH-R003 `size` of `sensor` is <0x20000000>, one cell, and takes two, the upper half first: <0x0 0x20000000>"),
-    (SIZE, "sensor { size = <1 MiB(16)>; }", "16 BH-R003 `size` of `sensor` is <0x01 0x00 0x1000000>, and takes 2 cells of a number such as <0x0 0x1000000>"),
-    (SIZE, 'sensor { size = "16M"; }', '16 BH-R003 `size` of `sensor` is "16M", and takes 2 cells of a number such as <0x0 0x1000000>'),
+    (SIZE, "sensor { size = <1 MiB(16)>; }", "16 BH-R003 `size` of `sensor` is <0x01 0x00 0x1000000>, 3 cells, and takes two cells, bytes, a multiple of 2 MiB, such as <0x0 0x1000000>"),
+    (SIZE, 'sensor { size = "16M"; }', '16 BH-R003 `size` of `sensor` is "16M", and takes two cells, bytes, a multiple of 2 MiB, such as <0x0 0x1000000>'),
     (SIZE, "sensor { size = <MiB(1)>; }", "16 BH-R033 the size of `sensor_ram`, 0x100000 (1 MiB), is not a multiple of 2 MiB"),
     ("MiB(512)", "MiB(8192)", "17 BH-R001 a number has more than the 32 bits of a cell; write two cells, the upper half first"),
     (FIRST, "image = <1>;", '28 BH-R003 `image` of `control` is <0x01>, which is no text such as "sandbox-kernel.elf"'),
@@ -69,7 +69,7 @@ VALUES = [
     (LOG, 'console = "logs";', f'29 BH-R003 `console` of `control` is "logs", {NO_CONSOLE} (did you mean "log"?)'),
     (LOG, LOG + ' health { on-fault = "restart"; max-restarts = <0>; };', "29 BH-R081 `max-restarts` of `control` is 0; it is 1 to 1,000,000"),
     (LOG, LOG + ' health { on-fault = "restart"; };', "29 BH-R081 `max-restarts` of `control` is missing; it is 1 to 1,000,000"),
-    (LOG, LOG + ' health { heartbeat-timeout-us = "1s"; };', '29 BH-R003 `heartbeat-timeout-us` of `health` is "1s", and takes 1 cell of a number of microseconds such as <1000>'),
+    (LOG, LOG + ' health { heartbeat-timeout-us = "1s"; };', '29 BH-R003 `heartbeat-timeout-us` of `health` is "1s", and takes one cell, microseconds, 100 to 10,000,000, such as <20000>'),
 ]  # fmt: skip
 SYNTAX = [
     (BOARD, "", NO_BOARD),
@@ -95,6 +95,7 @@ SYNTAX = [
     ("<&cpu2>;", '<&cpu2> console = "log";', "34 BH-R001 before `console` a `;` is missing"),
     ("<&cpu2>;", "<&cpu2>; = 1;", "34 BH-R001 this is no device tree syntax: `=` cannot stand here"),
     ("<&cpu2>;", '<"cpu2">;', "34 BH-R001 a text stands outside of `<` and `>`"),
+    (LOG, LOG + "\n loop { budget-us = <9>; period-us = <99>; }; /* loop { */\n loop\n {\n budget-us = <9>;\n };", "32 BH-R001 a second node is called `/domains/control/loop` (first: FILE:30); rename one of them, or put what both have into one"),
     ("<&cpu2>;", "<08>;", "34 BH-R001 `08` is no number"),
     ("<&cpu2>;", "<&cpu2>; # two", "34 BH-R001 a comment begins with `//`, or stands between `/*` and `*/`"),
     ("<&cpu2>;", "<&cpu2>; cores = <&cpu1>;", "34 BH-R001 `cores` is given twice in one node"),
@@ -139,7 +140,7 @@ def said(compile_on: Compile, folder: Path, content: bytes) -> list[str]:
     found = [*plan.errors, *plan.warnings]
     assert {Path(one.file).name for one in found} <= {"mine.dts"}
     assert all(str(one).isprintable() for one in found)
-    return [f"{one.line} {one.rule} {one.text.removesuffix('; ' + BY_ID[one.rule].remedy)}" for one in found]
+    return [f"{one.line} {one.rule} {one.text.removesuffix('; ' + BY_ID[one.rule].remedy).replace(str(file), 'FILE')}" for one in found]
 
 
 @pytest.mark.parametrize(("written", "instead", "message"), NAMES + VALUES + SYNTAX, ids=[row[2][:30] for row in NAMES + VALUES + SYNTAX])

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi, paths
-from bhtool.codes import contract, header, reasons, rules
+from bhtool.codes import contract, header, properties, reasons, rules
 from bhtool.codes.catalogue import catalogue, find, has_more, similar
 from bhtool.codes.reference import render
 from bhtool.codes.whys import WHYS
+from bhtool.config import channels
+from bhtool.config import properties as facts_of
 from bhtool.config.rules import RULES
 from bhtool.errors import Status
 from bhtool.machine.memory import REASONS
@@ -92,6 +94,15 @@ def test_every_invariant_is_explained() -> None:
         ("kick", ["kick", "KICK"]),
         ("3", ["port", "parked", "status 3"]),
         ("status 3", ["status 3"]),
+        ("deadline-us", ["deadline-us"]),
+        ("deadline_us", ["deadline-us"]),
+        ("channel", ["channel"]),
+        ("bulkhead,channel-v1", ["channel"]),
+        ("vcpu", ["VCPU"]),
+        ("mailbox", ["mailbox"]),
+        ("latest value", ["latest"]),
+        ("memory-region", ["memory-region"]),
+        ("health", ["health", "health"]),  # a property of a sandbox, and the node that it is
         ("R999", []),
         ("", []),
         ("0x", []),
@@ -101,7 +112,33 @@ def test_a_code_is_found_in_every_form(code: str, names: list[str]) -> None:
     assert [one.name for one in find(code)] == names
 
 
-@pytest.mark.parametrize(("code", "meant"), [("memroy", "memory"), ("PRAKED", "parked"), ("denide", "DENIED"), ("BH-R74", "BH-R074"[:4])])
+def test_every_property_is_explained() -> None:
+    """Each kind of node has its table in the page, and nothing of a row is lost."""
+    facts = (facts_of.DOMAINS, facts_of.SANDBOX, facts_of.HEALTH, facts_of.VCPU, facts_of.CHANNEL, facts_of.REGION)
+    assert [one.name for one in properties.entries() if one.kind == "node of a partition file"] == [
+        one.name for one in properties.KINDS.values()
+    ]
+    for kind, known in zip(properties.KINDS.values(), facts, strict=True):
+        found = {one.name: one for one in properties.entries() if one.kind == f"property of {kind.of}"}
+        assert found.keys() == known.keys()
+        for name, fact in known.items():
+            assert f"Form: {fact.form}." in found[name].means
+            assert "Required." in found[name].means or f"Default: {fact.default}." in found[name].means
+            assert found[name].example == fact.example
+            assert bool(found[name].remedies) == bool(fact.rules)
+    assert [one.name for one in properties.entries() if one.kind == "kind of a channel"] == list(channels.KINDS)
+
+
+def test_a_node_names_its_properties() -> None:
+    (channel,) = find("channel")
+    assert "`deadline-us`" in channel.means
+    assert channel.means.endswith("Required: `from` and `to`.")
+
+
+@pytest.mark.parametrize(
+    ("code", "meant"),
+    [("deadline-ms", "deadline-us"), ("memroy", "memory"), ("PRAKED", "parked"), ("denide", "DENIED"), ("BH-R74", "BH-R074"[:4])],
+)
 def test_what_was_meant_is_suggested(code: str, meant: str) -> None:
     assert any(name.startswith(meant) for name in similar(code))
 

@@ -19,12 +19,14 @@ C_PROGRAM = """
 _Static_assert(CHANNEL_SAMPLES_KIND == BH_CHANNEL_RING && CHANNEL_SPEED_KIND == BH_CHANNEL_LATEST && CHANNEL_ORDERS_KIND == BH_CHANNEL_MAILBOX, "");
 _Static_assert(CHANNEL_SAMPLES_END == 1 && CHANNEL_SAMPLES_SLOTS == 16 && CHANNEL_SAMPLES_SLOT_BYTES == 64, "");
 _Static_assert(CHANNEL_SPEED_END == 0 && CHANNEL_SPEED_SLOTS == 4 && CHANNEL_ORDERS_SLOT_BYTES == 4096, "");
+_Static_assert(CHANNEL_SAMPLES_NUMBER == 0 && CHANNEL_SAMPLES_ON_NUMBER == 1 && CHANNEL_ORDERS_NUMBER == 3 && CHANNEL_ORDERS_ON_REQUEST == 0, "");
+_Static_assert(CHANNEL_CONTROL_HEARS_RING_GAP_US == 0 && CHANNEL_CONTROL_HEARS_RUNG_GAP_US == 10000 && CHANNEL_SPEED_READERS == 1, "");
 const char *const names[] = { CHANNEL_SAMPLES_NAME, CHANNEL_SPEED_PEER };
 """
 PYTHON_PROGRAM = """
 from control_channels import CHANNEL_ORDERS, CHANNEL_SAMPLES, CHANNEL_SPEED
-assert CHANNEL_SAMPLES == ("samples", "ring", 1, "sensor", 16, 64)
-assert CHANNEL_SPEED == ("speed", "latest", 0, "linux", 4, 64)
+assert CHANNEL_SAMPLES == ("samples", 1, 1, "sensor", 16, 64, 0, 1, False, 0, 0)
+assert CHANNEL_SPEED == ("speed", 2, 0, "linux", 4, 64, 2, 1, False, 0, 0)
 assert CHANNEL_ORDERS.slot_bytes == 4096
 """
 
@@ -116,5 +118,79 @@ def test_odd_names(tmp_path: Path, inside: Inside) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_no_such_folder(tmp_path: Path, inside: Inside) -> None:
-    assert inside("headers", str(CHANNELS), "-o", str(tmp_path / "none")) == Status.USAGE
+def test_the_folder_is_made(tmp_path: Path, inside: Inside) -> None:
+    assert inside("headers", str(CHANNELS), "-o", str(tmp_path / "new" / "one")) == Status.GOOD
+    assert (tmp_path / "new" / "one" / "linux_channels.py").exists()
+
+
+def test_no_folder_is_made_for_nothing(tmp_path: Path, inside: Inside) -> None:
+    assert inside("headers", str(tmp_path / "none.dts"), "-o", str(tmp_path / "new")) == Status.USAGE
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_file_is_no_folder(tmp_path: Path, inside: Inside) -> None:
+    (tmp_path / "file").touch()
+    assert inside("headers", str(CHANNELS), "-o", str(tmp_path / "file")) == Status.USAGE
+
+
+LINUX_PROGRAM = """
+#include "bulkhead.h"
+#include "linux_channels.h"
+_Static_assert(CHANNEL_SPEED_KIND == BULKHEAD_LATEST && CHANNEL_ORDERS_KIND == BULKHEAD_MAILBOX && CHANNEL_SAMPLES_ON_KIND == BULKHEAD_RING, "");
+"""
+LINUX_PYTHON = f"""
+import sys
+sys.path.insert(0, "{ROOT / "tools" / "linux" / "python"}")
+from bulkhead_channel import *
+from linux_channels import *
+import bulkhead_channel
+assert Channel is bulkhead_channel.Channel
+assert (CHANNEL_SPEED.kind, CHANNEL_ORDERS.kind, CHANNEL_SAMPLES_ON.kind) == (Kind.LATEST, Kind.MAILBOX, Kind.RING)
+"""
+
+
+def test_they_go_with_the_libraries_of_linux(written: Path) -> None:
+    """Whose kinds have names of their own, and a class `Channel`."""
+    file = written / "program.c"
+    file.write_text(LINUX_PROGRAM)
+    uapi = ROOT / "tools" / "linux" / "include" / "uapi"
+    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", str(uapi), "-I", str(written), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    done = run(written, LINUX_PYTHON)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_header_needs_no_other(written: Path) -> None:
+    done = compiled(written, '#include "linux_channels.h"\nint kind = CHANNEL_SPEED_KIND;\n')
+    assert done.returncode == 0, done.stderr
+
+
+RUNG = "doorbell-max-hz = <1000 3>; on-request;"
+
+
+def test_what_rings_is_opened_and_has_readers(tmp_path: Path, inside: Inside) -> None:
+    """Numbers count the channels of each sandbox alone, in the order of its rows BH_GRANT_CHANNEL."""
+    file = tmp_path / "f.dts"
+    first = channel("first").replace("&two", "&linux")
+    asks = channel("asks").replace("; }", f"; {RUNG} }}")
+    tells = channel("tells").replace("; }", '; kind = "latest"; readers = <3>; }')
+    file.write_text(f'#include "{BROKEN / "good.dtsi"}"\n&domains {{ {first} {asks} {tells} }};\n')
+    assert inside("headers", str(file), "-o", str(tmp_path)) == Status.GOOD
+    for sandbox, shape in (("one", "(1, 1, 1000, 333334), (2, 3, False)"), ("two", "(0, 1, 333334, 1000), (1, 3, False)")):
+        program = f"""
+from {sandbox}_channels import CHANNEL_ASKS as asks, CHANNEL_TELLS as tells
+assert ((asks.number, asks.on_request, asks.ring_gap_us, asks.rung_gap_us), (tells.number, tells.readers, tells.on_request)) == ({shape})
+"""
+        done = run(tmp_path, program)
+        assert done.returncode == 0, done.stderr
+    said = (tmp_path / "two_channels.h").read_text()
+    for line in (
+        "ASKS_ON_REQUEST 1",
+        "ASKS_RING_GAP_US 333334",
+        "ASKS_RUNG_GAP_US 1000",
+        "TELLS_READERS 3",
+        "TELLS_NUMBER 1",
+        "ASKS_KIND 0 /* BH_CHANNEL_MAILBOX, BULKHEAD_MAILBOX */",
+    ):
+        assert f"#define CHANNEL_{line}\n" in said

@@ -7,7 +7,7 @@ import difflib
 import functools
 import re
 
-from bhtool.codes import assumptions, contract, dma, invariants, reasons, rules
+from bhtool.codes import assumptions, contract, dma, invariants, properties, reasons, rules
 from bhtool.codes.entry import Entry
 
 LIKELY = 0.6  # of difflib's measure: a letter or two in a short word
@@ -18,7 +18,8 @@ NUMBER = re.compile(r"[-+]?(0x[0-9a-f]+|[0-9]+)")
 
 @functools.cache
 def catalogue() -> tuple[Entry, ...]:
-    return (*rules.entries(), *invariants.entries(), *assumptions.entries(), *reasons.entries(), *dma.entries(), *contract.entries())
+    codes = (*rules.entries(), *invariants.entries(), *assumptions.entries(), *reasons.entries(), *dma.entries(), *contract.entries())
+    return (*codes, *properties.entries())
 
 
 def find(code: str) -> list[Entry]:

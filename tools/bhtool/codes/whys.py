@@ -269,7 +269,7 @@ WHYS = {
             "a large `slot-bytes`, which may take several budgets to copy and to check",
             "an end that no VCPU is known of: it is the one that is called as the channel is; Linux has none",
         ),
-        remedies=("the message names a period of each end with which it would be met, if there is one",),
+        remedies=("the message names a period of each end with which it would be met, or of both together, if there is one",),
         example=DEADLINE,
     ),
     "BH-R180": Why(
@@ -299,6 +299,34 @@ WHYS = {
         "The kernel says so on its console, and makes no VCPU for it. The name of a VCPU is that of its program unless `program` says otherwise.",
         causes=("a misspelling", "an I/O VCPU that is called by what it serves, without `program`"),
         example='serial-io { serves = <&uart1>; utilization-percent = <10>; program = "echo"; };',
+    ),
+    "BH-W152": Why(
+        "VCPUs are rows BH_GRANT_VCPU of the sandbox's information page; no monitor looks at them. Response times and the bounds of channels are those of the scheduler that"
+        " docs/admission.md describes.",
+        causes=("a kernel of another, such as Zephyr or FreeRTOS, which has threads of its own", "a program in C without a scheduler"),
+    ),
+    "BH-W170": Why(
+        "/dev/bulkhead/NAME is made by the module `bulkhead`. The tool builds it for the kernel `vmlinuz` and puts it into the root file system, if `modules` names it.",
+        causes=(
+            "`rootfs-channels.cpio.gz`, which has programs for channels (bulkhead-console, bulkhead-top, bulkhead-sink), and no module",
+            "a `terminal` or a `telemetry` that leads to Linux: these are channels, too",
+        ),
+        example='image = "vmlinuz"; initrd = "rootfs-channels.cpio.gz"; modules = "bulkhead";',
+    ),
+    "BH-W171": Why(
+        "`source` sends to the ring or latest value that is called as its VCPU is, `sink` takes from it; `relay` takes from the ring of its name and sends to the ring NAME-on. One"
+        " that finds no such channel says so on the console, and ends.",
+        causes=(
+            "the VCPU is called as its program is",
+            "`from` and `to` exchanged",
+            "a mailbox, which is what a channel without `kind` is",
+        ),
+        example='samples { program = "source"; budget-us = <200>; period-us = <1000>; };      /* in the sandbox of `from` of channel `samples` */',
+    ),
+    "BH-W172": Why(
+        "`send`, `receive`, `open`, `close`, `reopen`, `ring` and `rung` take the name of a channel that leads from the sandbox or to it: docs/guest.md.",
+        causes=("a misspelling", "a channel between two other sandboxes"),
+        example='bootargs = "wait=500 send=orders,hello";',
     ),
     "BH-W020": Why(
         "A core without an owner stays off: often a core was forgotten.", example="idle-cores = <&cpu2>, <&cpu3>;      /* in `domains` */"

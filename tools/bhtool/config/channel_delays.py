@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import chain, product
 from math import ceil
 from pathlib import Path
 
@@ -18,15 +20,16 @@ from bhtool.config.doorbells import gap_us, rings_of
 from bhtool.config.machine import Costs
 from bhtool.config.plan import ChannelDelay
 from bhtool.config.schedulability import NS_PER_US, CoreSet, core_sets
-from bhtool.config.vcpus import Vcpu, is_main, is_own_kernel
+from bhtool.config.vcpus import RELAY, SENT_ON, SINK, SOURCE, Vcpu, is_main, is_own_kernel
+from bhtool.text import did_you_mean
 
 LOST_POLLING = 3  # switches that a budget pays in each period: docs/channel-bounds.md
 LOST_A_SLEEP = 2  # for each time that its thread sleeps
 LOOK_NS = 100_000_000  # who sleeps until it is rung looks all the same: kernel/core/channel_calls.c
 MOST_SLEEPS = 15  # in a period: a budget comes back in one part more, and in no more than 16 (kernel/sched/sporadic.h)
 BYTES_IN_A_SWITCH = 32
-# Of the kernel that comes with the tool: they look once in a period of their VCPU, and one of them sends what it takes on in a channel of its own.
-SLEEPING_PROGRAMS, RELAY, SENT_ON = ("relay", "sink", "source"), "relay", "-on"
+# Of the kernel that comes with the tool: they look once in a period of their VCPU, and a relay sends what it takes on in a channel of its own.
+SLEEPING_PROGRAMS = (RELAY, SINK, SOURCE)
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ class End:
         reservations = replace(self.core.reservations, vcpus=tuple(each for _, each in pairs))
         return replace(self, core=replace(self.core, vcpus=tuple(one for one, _ in pairs), reservations=reservations))
 
+    @cached_property
     def supply(self) -> Supply | None:
         """None: it is not known to have its budget in its period, or nothing of that is left for its thread."""
         response = _response(self.core, self.core.reservations, self.rank)
@@ -123,16 +127,26 @@ def _response(core: CoreSet, reservations: Reservations, rank: int) -> int | Non
         return None
 
 
+def has_own_kernel(sandbox: Sandbox) -> bool:
+    return is_own_kernel(sandbox.node.text("image"), Path(sandbox.where("image").file))
+
+
+def vcpu_of(sandbox: Sandbox, channel: Channel, side: int) -> Vcpu | None:
+    """On whose budget the channel's end there runs."""
+    relays = (one for one in sandbox.vcpus if has_own_kernel(sandbox) and one.program == RELAY and one.name + SENT_ON == channel.name)
+    named = (one for one in sandbox.vcpus if one.name == channel.name)
+    return next(named if side else chain(relays, named), None)
+
+
 def end_of(domains: Domains, channel: Channel, side: int) -> End | str:
     """Or why there is no bound."""
     sandbox = domains.other_end(channel, 1 - side)
     if sandbox.is_linux:
         return f"`{sandbox.name}` runs Linux, which schedules its cores by itself"
-    own = is_own_kernel(sandbox.node.text("image"), Path(sandbox.where("image").file))
-    vcpu = next((one for one in sandbox.vcpus if own and side == 0 and one.program == RELAY and one.name + SENT_ON == channel.name), None)
-    vcpu = vcpu or next((one for one in sandbox.vcpus if one.name == channel.name), None)
+    vcpu = vcpu_of(sandbox, channel, side)
     if vcpu is None:
-        return f"`{sandbox.name}` has no VCPU that is called `{channel.name}`, so on whose budget its end runs is not known"
+        meant = did_you_mean(channel.name, [one.name for one in sandbox.vcpus if is_main(one)])
+        return f"`{sandbox.name}` has no VCPU that is called `{channel.name}`{meant}, so on whose budget its end runs is not known"
     if not is_main(vcpu):
         return f"`{channel.name}` of `{sandbox.name}` is not a Main VCPU, which alone has a budget in each of its periods"
     core = next(
@@ -143,14 +157,14 @@ def end_of(domains: Domains, channel: Channel, side: int) -> End | str:
         return f"`{channel.name}` of `{sandbox.name}` has no core"
     gap = gap_us(channel, 1 - side) * NS_PER_US
     hears = gap > 0 and core.core is sandbox.cores[0] and channel.readers == 1
-    sleeps = (own and vcpu.program in SLEEPING_PROGRAMS) or (
+    sleeps = (has_own_kernel(sandbox) and vcpu.program in SLEEPING_PROGRAMS) or (
         gap > 0 and not hears
     )  # who is rung and does not hear it looks once in a period
     end = End(sandbox, vcpu, core, sleeps, 0 if sleeps else gap)
     if end.times_asleep > MOST_SLEEPS:
         often = f"may sleep {end.times_asleep:,} times in a period of VCPU `{vcpu.name}`"
         return f"`{sandbox.name}` {often}, whose budget comes back in {MOST_SLEEPS + 1} parts at most: a shorter period or fewer rings would do"
-    if end.supply():
+    if end.supply:
         return end
     if end.budget > end.lost:
         return f"VCPU `{vcpu.name}` of `{sandbox.name}` is not admitted on its core"
@@ -193,7 +207,7 @@ class Prediction:
         return 2 * message + self.service + (2 * message if self.channel.kind == MAILBOX else 0)
 
     def bound(self) -> int | None:
-        pair = self.ends[0].supply(), self.ends[1].supply()
+        pair = self.ends[0].supply, self.ends[1].supply
         if pair[0] is None or pair[1] is None:
             return None
         sender, receiver = supplies = pair[0], pair[1]
@@ -291,6 +305,7 @@ def delays_of(domains: Domains) -> dict[str, ChannelDelay]:
 
 
 STEPS = 32  # to half of a period
+COARSE_STEPS = 4  # likewise, of both ends' periods
 
 
 def long_period(one: Prediction, side: int) -> int:
@@ -317,3 +332,27 @@ def long_period(one: Prediction, side: int) -> int:
         middle = (period_us + late) // 2
         period_us, late = (middle, late) if meets(middle) else (period_us, middle)
     return period_us
+
+
+def long_periods(one: Prediction) -> tuple[tuple[int, int], int]:
+    """In us, of both ends' VCPUs, long ones with which together the deadline is met and all of their cores are admitted, (0, 0) if none were found; and the
+    least bound that was found, in ns.
+    """
+    deadline = one.channel.deadline_us * NS_PER_US
+    bounds = {
+        (first.period, second.period): span
+        for first, second in product(*map(_with_shorter_periods, one.ends))
+        if (span := replace(one, ends=(first, second)).bound()) is not None
+    }
+    met = [pair for pair, span in bounds.items() if span <= deadline]
+    first, second = max(met, key=lambda pair: (pair[0] * pair[1], pair), default=(0, 0))
+    return (first // NS_PER_US, second // NS_PER_US), min(bounds.values())
+
+
+def _with_shorter_periods(end: End) -> list[End]:
+    """And as it is: those that are admitted."""
+    periods, period_us = [end.vcpu.period_us], end.vcpu.period_us
+    while period_us > end.vcpu.budget_us:
+        period_us = max(end.vcpu.budget_us, min(period_us - 1, int(period_us * 0.5 ** (1 / COARSE_STEPS))))
+        periods.append(period_us)
+    return [other for other in (end.with_period(period_us * NS_PER_US) for period_us in periods) if other.supply]

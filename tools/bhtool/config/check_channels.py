@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bhtool.abi import lib
@@ -141,12 +141,15 @@ def fit_into_the_window(domains: Domains) -> Iterator[Finding]:
         changes = " or ".join(_what_would_fit(channel, most))
         text = f"channel `{channel.name}` takes {size_text(channel.size)}, and one with `{ON_REQUEST}` has {size_text(most)} at most here"
         yield Finding(channel.where(SLOT_BYTES), f"{text}; it would fit with {changes}" if changes else text)
+    found: dict[int, TooMuch] = {}  # of each channel: whoever mends it for the end with less room for it mends it for the other, too
     for sandbox in domains.sandboxes:
         for rooms in (ALWAYS, REQUESTED):
             channels = [channel for channel, _ in domains.ends_of(sandbox) if stretch_of(channel) == rooms.unit]
             if sum(map(rooms.taken_by, channels)) > rooms.room:
-                largest = max(channels, key=lambda one: one.size)
-                yield Finding(largest.where(SLOT_BYTES), _too_much(sandbox, channels, largest, rooms))
+                one = TooMuch(sandbox, tuple(channels), max(channels, key=lambda one: one.size), rooms)
+                found[one.largest.index] = min(found.get(one.largest.index, one), one, key=lambda one: one.left)
+    for one in found.values():
+        yield Finding(one.largest.where(SLOT_BYTES), one.text)
 
 
 @dataclass(frozen=True)
@@ -164,14 +167,32 @@ class Rooms:
 ALWAYS, REQUESTED = Rooms("", WINDOW_BYTES, PAGE), Rooms(f" `{ON_REQUEST}`", ON_REQUEST_BYTES, GATE)
 
 
-def _too_much(sandbox: Sandbox, channels: Sequence[Channel], largest: Channel, rooms: Rooms) -> str:
-    total = sum(map(rooms.taken_by, channels))
-    many = f"the {len(channels)} channels{rooms.which} of `{sandbox.name}` take"
-    what = f"channel `{largest.name}` of `{sandbox.name}` takes" if len(channels) == 1 else many
-    room = rooms.room - (total - rooms.taken_by(largest))
-    changes = " or ".join(_what_would_fit(largest, room // rooms.unit * rooms.unit))
-    fits = f"all would fit with {changes} for `{largest.name}`" if changes else f"no smaller `{largest.name}` alone would help"
-    return f"{what} {size_text(total)}, and its window has {size_text(rooms.room)} for them; {fits}"
+@dataclass(frozen=True)
+class TooMuch:
+    """Channels of a sandbox that are too large together."""
+
+    sandbox: Sandbox
+    channels: tuple[Channel, ...]
+    largest: Channel
+    rooms: Rooms
+
+    @property
+    def total(self) -> int:
+        return sum(map(self.rooms.taken_by, self.channels))
+
+    @property
+    def left(self) -> int:
+        """For the largest, beside the others."""
+        return (self.rooms.room - self.total + self.rooms.taken_by(self.largest)) // self.rooms.unit * self.rooms.unit
+
+    @property
+    def text(self) -> str:
+        name = self.largest.name
+        many = f"the {len(self.channels)} channels{self.rooms.which} of `{self.sandbox.name}` take"
+        what = f"channel `{name}` of `{self.sandbox.name}` takes" if len(self.channels) == 1 else many
+        changes = " or ".join(_what_would_fit(self.largest, self.left))
+        fits = f"all would fit with {changes} for `{name}`" if changes else f"no smaller `{name}` alone would help"
+        return f"{what} {size_text(self.total)}, and its window has {size_text(self.rooms.room)} for them; {fits}"
 
 
 def _what_would_fit(channel: Channel, room: int) -> Iterator[str]:

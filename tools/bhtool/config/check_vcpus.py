@@ -29,6 +29,7 @@ from bhtool.config.vcpus import (
     Vcpu,
     is_main,
     is_own_kernel,
+    is_provided_kernel,
     period_of,
 )
 from bhtool.text import did_you_mean
@@ -222,6 +223,18 @@ def has_its_program(domains: Domains) -> Iterator[Finding]:
             yield Finding(vcpu.where(PROGRAM), f"`{OWN_KERNEL}` has no program `{vcpu.program}`, which `{vcpu.name}` is to run{meant}")
         else:
             yield Finding(vcpu.location, f"`{vcpu.name}` has no `{PROGRAM}`, and `{OWN_KERNEL}` has none of that name{meant}")
+
+
+def made_by_a_known_kernel(domains: Domains) -> Iterator[Finding]:
+    """Once of a sandbox, at its first."""
+    for sandbox in domains.sandboxes:
+        image = sandbox.node.text("image")
+        if sandbox.is_linux or not sandbox.vcpus or is_provided_kernel(image, Path(sandbox.where("image").file)):
+            continue
+        names = [f"`{one.name}`" for one in sandbox.vcpus]
+        made = f"VCPU {names[0]}" if len(names) == 1 else f"VCPUs {', '.join(names)}"
+        text = f"`{image}` of `{sandbox.name}` is no kernel of the tool's, and nothing is known to make its {made}: what is predicted of them holds only if it schedules as docs/admission.md says"
+        yield Finding(sandbox.vcpus[0].location, text)
 
 
 def has_a_rate(domains: Domains) -> Iterator[Finding]:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from bhtool.config.annotated import shown
 from bhtool.config.includes import code_lines, lines_of, macros_of
+from bhtool.config.opened import first_of
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rules import SYNTAX, diagnose
 from bhtool.config.syntax import UNKNOWN, likely
-from bhtool.config.wording import compilers_text, file_in, label_in
+from bhtool.config.wording import compilers_text, file_in, label_in, second_node_in
 from bhtool.text import did_you_mean
 
 NO_BOARD = "the board tree is missing: no line says `#include BOARD_DTSI`, without quotes, before the first node"
@@ -124,6 +125,10 @@ def _judged(sources: Sources, where: Location, column: int, message: str) -> tup
         return likely(lines, at, column, macros_of(sources.partition, sources.board)) if at is not None else (where, UNKNOWN)
     if label := label_in(message):
         return _written(sources, label) or where, compilers_text(message) + did_you_mean(label, sources.labels)
+    if path := second_node_in(message):
+        first = first_of(sources.text, path, where)
+        place = f" (first: {shown(first.file)}:{first.line})" if first else ""
+        return where, f"{compilers_text(message)}{place}; rename one of them, or put what both have into one"
     if file := file_in(message):
         if file == "BOARD_DTSI":
             return where, "`BOARD_DTSI` stands in quotes; write `#include BOARD_DTSI`"

@@ -109,6 +109,11 @@ class ChannelPlan:
     on_request: bool = False
 
     @property
+    def readers(self) -> int:
+        """Of a latest value, which has two slots for each and two more."""
+        return self.slots // 2 - 1 if self.kind == "latest" else 1
+
+    @property
     def page(self) -> int:
         """HPA of struct bh_channel."""
         return self.hpa + self.area_bytes[0]

@@ -61,8 +61,8 @@ SANDBOX = {
     "load-address": Fact("two cells, an address in the sandbox's RAM", "none", "load-address = <0x0 0x40080000>;", "R061, R063, R064"),
     "initrd": Fact("a file's or a directory's name", "none", 'initrd = "rootfs.cpio.gz";', "R055, R060, R065, R067, R130, R131, W061"),
     "kernel-package": Fact("a package's name", "the platform's", 'kernel-package = "linux-image-arm64";', "R132, R133"),
-    "modules": Fact("one to 64 names", "none", 'modules = "e1000e", "virtio_net";', "R068, R069"),
-    "bootargs": Fact("text; `native`: at most 191 bytes", "empty", 'bootargs = "quiet";', "R013"),
+    "modules": Fact("one to 64 names", "none", 'modules = "e1000e", "virtio_net";', "R068, R069, W170"),
+    "bootargs": Fact("text; `native`: at most 191 bytes", "empty", 'bootargs = "quiet";', "R013, W172"),
     "ready-line": Fact("text, not empty", "none", 'ready-line = "my root: up";', ""),
     "console": Fact('`"log"`, `"none"` or one reference to a UART', '`"log"`; Linux names one', "console = <&uart1>;", "R050 to R052"),
     "terminal": Fact(
@@ -91,14 +91,14 @@ HEALTH = {
     "notify": Fact(SANDBOXES, "nobody", "notify = <&watcher>;", "R086 to R088"),
 }
 VCPU = {
-    "budget-us": Fact("one cell, microseconds", "-", "budget-us = <200>;", "R140, R143, R149, W143"),
+    "budget-us": Fact("one cell, microseconds", "-", "budget-us = <200>;", "R140, R143, R149, W143, W152"),
     "period-us": Fact(
         "one cell, microseconds", "I/O VCPU: the shortest of the sandbox's Main VCPUs", "period-us = <1000>;", "R140, R142, R149"
     ),
     "serves": Fact("one reference to a device", "-", "serves = <&nic0>;", "R004, R140, R145, R147"),
     "utilization-percent": Fact("one cell, 1 to 100", "-", "utilization-percent = <10>;", "R140, R146, R149, W143"),
     "max-rate-hz": Fact("one cell, 1 or more", "not told", "max-rate-hz = <10000>;", "R140, R146, R149, W151"),
-    "program": Fact("a program's name, at most 31 characters", "the node's name", 'program = "loop";', "R011, R150, W150"),
+    "program": Fact("a program's name, at most 31 characters", "the node's name", 'program = "loop";', "R011, R150, W150, W171"),
     "foreground-only": Fact("a flag, without a value", "not set", "foreground-only;", ""),
     "core": Fact("one reference to a core", "the sandbox's first", "core = <&cpu1>;", "R004, R148, R150"),
 }

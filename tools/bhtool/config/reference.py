@@ -199,12 +199,13 @@ def vcpus() -> list[str]:
 
 
 def render() -> str:
+    of_tool = " and ".join(rule.id for rule in RULES if not rule.of_file)
     parts = [HEAD, *vcpus(), *CHANNELS.splitlines(), *all_properties(), *dma(), *SUPPLIES.splitlines(), ""]
     parts += [
         "## Rules",
         "",
         "A refusal reads `file:line: rule: text; remedy`; for BH-R001 there is no remedy. BH-W are warnings: every verb that takes a partition file shows them on standard",
-        "error, and refuses the file with `--strict` (but for BH-W060, which is not about the file). What follows from a mistake that is reported is not reported as well.",
+        f"error, and refuses the file with `--strict` (but for {of_tool}, which nobody mends in the file). What follows from a mistake that is reported is not reported as well.",
         "",
         *rules(),
     ]

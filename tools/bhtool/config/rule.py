@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Location
+from bhtool.config.tree import Node
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Finding:
 
     location: Location
     text: str
+    node: Node | None = None  # what it is about: while something else is wrong in there, too, this may follow from it
 
 
 Check = Callable[[Domains], Iterable[Finding]]
@@ -30,7 +32,9 @@ class Rule:
     remedy: str
     check: Check | None = None  # None: found by the stage that reads or builds, not by a check over the domains
     unless: tuple[str, ...] = ()  # rules that are broken then, too: whoever mends those mends this
-    of_file: bool = True  # False: it tells what the tool has not built or fetched yet, which nobody mends in the file
+    of_file: bool = (
+        True  # False: it tells of images, of those that the tool has not built or fetched yet, too, and nobody mends that in the file
+    )
 
     @property
     def is_warning(self) -> bool:

@@ -20,9 +20,10 @@ from bhtool.config import check_vcpus as vcpus
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Rule
-from bhtool.config.rules_channels import CHANNEL_RULES
+from bhtool.config.rules_channels import CHANNEL_RULES, CHANNEL_WARNINGS
 from bhtool.config.rules_dma import DMA_RULES, DMA_WARNINGS
 from bhtool.config.rules_vcpus import VCPU_RULES, VCPU_WARNINGS
+from bhtool.config.tree import Node
 from bhtool.text import visible
 
 RULES = (
@@ -341,6 +342,7 @@ RULES = (
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
     *DMA_WARNINGS,
     *VCPU_WARNINGS,
+    *CHANNEL_WARNINGS,
 )
 
 SYNTAX, DTC_WARNING = "BH-R001", "BH-W001"
@@ -355,7 +357,14 @@ def diagnose(rule: str, where: Location, text: str, remedy: str = "") -> Diagnos
 
 def judge_meaning(domains: Domains) -> list[Diagnostic]:
     """Every finding of every rule with a check, errors and warnings, in the order of the files."""
-    found = [diagnose(rule.id, one.location, one.text) for rule in RULES if rule.check for one in rule.check(domains)]
-    broken = {one.rule for one in found}
+    judged = [(rule, one) for rule in RULES if rule.check for one in rule.check(domains)]
+    wrong = {one.location for rule, one in judged if one.node is None and not rule.is_warning}
+    found = [diagnose(rule.id, one.location, one.text) for rule, one in judged if wrong.isdisjoint(_places(one.node))]
+    broken = {rule.id for rule, _ in judged}
     causes = [one for one in found if broken.isdisjoint(BY_ID[one.rule].unless)]
     return sorted(dict.fromkeys(causes), key=lambda one: (one.file, one.line, one.rule))
+
+
+def _places(node: Node | None) -> list[Location]:
+    """Where the node and its properties are written."""
+    return [node.location, *(one.location for one in node.properties.values())] if node else []

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from bhtool.config import check_channel_delays as delays
+from bhtool.config import check_channel_use as use
 from bhtool.config import check_channels as channels
 from bhtool.config import doorbells
 from bhtool.config.rule import Rule
@@ -110,5 +111,29 @@ CHANNEL_RULES = (
         'name one: `telemetry = <&control_telemetry>;`, with kind = "latest"; without `slot-bytes` a slot is large enough',
         channels.telemetry_is_a_latest_value,
         unless=("BH-R006", "BH-R162"),
+    ),
+)
+
+CHANNEL_WARNINGS = (
+    Rule(
+        "BH-W170",
+        "A Linux with an end of a channel loads the module for channels.",
+        'add it: `modules = "bulkhead";`; a root file system of your own may bring it (docs/guides/channels-from-linux.md)',
+        use.linux_has_its_device,
+        unless=("BH-R006", "BH-R161"),
+    ),
+    Rule(
+        "BH-W171",
+        "A program that speaks by a channel (`relay`, `sink`, `source`) has one that is called as its VCPU is, of the kind and in the direction that it needs.",
+        "rename the VCPU or the channel, or add the channel",
+        use.programs_have_their_channels,
+        unless=("BH-R006", "BH-R011", "BH-R160", "BH-R161"),
+    ),
+    Rule(
+        "BH-W172",
+        "Commands in `bootargs` of the sandbox kernel name channels of its sandbox.",
+        "name one of its channels, or take the command out",
+        use.commands_name_channels,
+        unless=("BH-R006", "BH-R160", "BH-R161"),
     ),
 )

@@ -22,11 +22,19 @@ FEW_SWITCHES = 5  # a budget of fewer is spent on switching to a large part
 # The kernel that comes with the tool, and the programs that it has: kernel/core/programs.c. Those of the first core wait for the console's input.
 OWN_KERNEL = "sandbox-kernel.elf"
 PROGRAMS, FIRST_CORE_PROGRAMS = ("echo", "findprimes", "hog", "loop", "relay", "sink", "source", "tlbwalk"), ("echo",)
+# Those that speak by channels, and what a relay's second one is called: kernel/core/channel_programs.c.
+RELAY, SINK, SOURCE, SENT_ON = "relay", "sink", "source", "-on"
+PROVIDED_KERNELS = (OWN_KERNEL, "dma-storm.elf", "probe.elf")  # the same kernel, with further commands
 
 
 def is_own_kernel(image: str, partition: Path) -> bool:
     """Whether the partition file's `image` is the kernel that comes with the tool: another may have other programs, and so may a file of that name beside it."""
-    return image == OWN_KERNEL and not partition.with_name(OWN_KERNEL).exists()
+    return image == OWN_KERNEL and is_provided_kernel(image, partition)
+
+
+def is_provided_kernel(image: str, partition: Path) -> bool:
+    """Whether it is that kernel or one of those that are linked with it, by the same rule."""
+    return image in PROVIDED_KERNELS and not partition.with_name(image).exists()
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from bhtool.text import did_you_mean
 
 BINDINGS = ROOT / "dts" / "bindings"
 LABEL = re.compile(r'label "(\w+)"|^Label or path (\w+) not found')
+SECOND_NODE = re.compile(r"\(duplicate_node_names\): (?P<name>/\S*): .*")
 FILE = re.compile(r"'([^']+)' file not found")
 COMPILERS_WORDS = (
     (re.compile(r"'(?P<name>[^']+)' file not found"), "there is no file `{name}` to include"),
     (re.compile(r"Label or path (?P<name>\S+) not found"), "there is no node with the label `{name}`"),
     (re.compile(r"\(\w+\): \S+: Reference to non-existent node or label \"(?P<name>\w+)\""), "there is no node with the label `{name}`"),
     (re.compile(r"\(duplicate_property_names\): \S*:(?P<name>[^:\s]+): .*"), "`{name}` is given twice in one node"),
-    (re.compile(r"\(duplicate_node_names\): (?P<name>/\S*): .*"), "a second node is called `{name}`"),
+    (SECOND_NODE, "a second node is called `{name}`"),
     (
         re.compile(r"\(duplicate_label\): \S+ Duplicate label '(?P<name>\w+)' on (?P<one>\S+) and (?P<two>\S+)"),
         "the label `{name}` is given twice, to `{two}` and to `{one}`",
@@ -80,6 +81,12 @@ def label_in(message: str) -> str:
     """The label that dtc found nothing for; empty if the message is about something else."""
     found = LABEL.search(message)
     return (found[1] or found[2]) if found else ""
+
+
+def second_node_in(message: str) -> str:
+    """The path that two nodes of one block have; empty if the message is about something else."""
+    found = SECOND_NODE.fullmatch(message)
+    return found["name"] if found else ""
 
 
 def node_text(error: Any) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from bhtool.config.channels import CHANNEL, DOORBELL, FROM, KIND, SLOT_BYTES, SLOTS, TO
+from bhtool.config import properties
+from bhtool.config.channels import CHANNEL, DEADLINE, DOORBELL, FROM, KIND, READERS, SERVICE, SLOT_BYTES, SLOTS, TO
 from bhtool.config.dma import REASON
 from bhtool.config.domains import LOG, NO_CONSOLE, PARTITIONS, SANDBOX
 from bhtool.config.rule import Finding
@@ -61,23 +62,14 @@ WORDS = (
 )
 OF_BOARDS = ("reg-shift", "reg-io-width", "numa-node-id")  # of nodes that are not ours, read all the same: one cell each
 NUMBERS = {"max-restarts": 1, "heartbeat-timeout-us": 1, "size": 2, "load-address": 2, "reg": 4, "guest-ram": 2, "guest-window": 2}  # cells
-NUMBERS |= dict.fromkeys((*OF_BOARDS, BUDGET, PERIOD, SHARE, RATE, SLOT_BYTES, SLOTS), 1)
+NUMBERS |= dict.fromkeys((*OF_BOARDS, BUDGET, PERIOD, SHARE, RATE, SLOT_BYTES, SLOTS, READERS, DEADLINE, SERVICE, DOORBELL), 1)
+MOST_CELLS = {DOORBELL: 2}  # of what may have more than that
+FACTS = properties.CHANNEL | properties.VCPU | properties.HEALTH | properties.REGION | properties.SANDBOX
 EXAMPLES = {
-    "size": "<0x0 0x1000000>",
-    "load-address": "<0x0 0x40080000>",
-    "reg": "<0x0 0x60000000 0x0 0x1000000>",
-    "heartbeat-timeout-us": "<1000>",
     "image": '"sandbox-kernel.elf"',
     "scheduler": '"edf"',
     "program": '"loop"',
-    BUDGET: "<200>",
-    PERIOD: "<1000>",
-    SHARE: "<10>",
-    RATE: "<10000>",
     KIND: '"ring"',
-    SLOT_BYTES: "<4096>",
-    SLOTS: "<8>",
-    DOORBELL: "<10000>",
     "initrd": '"initrd.cpio.gz"',
     "kernel-package": '"linux-image-amd64"',
     "allow-unprotected-dma": '"no IOMMU on this board"',
@@ -103,7 +95,7 @@ def badly_written(root: Node) -> Iterator[tuple[str, Finding]]:
 
 
 def _badly(node: Node, one: Property, words: str) -> Finding:
-    return Finding(one.location, f"`{one.name}` of `{node.name}` is {_shown(one)}, {words}")
+    return Finding(one.location, f"`{one.name}` of `{node.name}` is {_in_decimal(one) or _shown(one)}, {words}")
 
 
 def numbers_for_references(root: Node) -> Iterator[tuple[str, Finding]]:
@@ -124,6 +116,11 @@ def _shown(one: Property) -> str:
     """A value as it is written; of a text that is not ASCII dtc writes the bytes."""
     text = one.written if "\\x" not in one.written else f'"{one.data.rstrip(bytes(1)).decode("utf-8", "surrogateescape")}"'
     return (text if len(text) <= SHOWN else text[: SHOWN - 3] + "...") or "empty"
+
+
+def _in_decimal(one: Property) -> str:
+    """A number of one cell, of however many it was given as; dtc writes all of them in hexadecimal. Empty: it is no such value."""
+    return f"<{' '.join(map(str, one.cells))}>" if NUMBERS.get(one.name) == 1 and _forms(one.written) == {CELLS} and one.cells else ""
 
 
 def odd_buses(root: Node) -> Iterator[tuple[str, Finding]]:
@@ -201,7 +198,7 @@ def _wrong(one: Property, labels: Mapping[str, str]) -> str:
         return "which is no text such as " + EXAMPLES.get(one.name, '"word"')
     if one.name in (*WORDS, "console") and forms == {TEXT} and not _is_plain(one):
         return "which has characters that are not printable ASCII"
-    if one.name in NUMBERS and (not forms <= {CELLS, WIDE} or len(one.data) != NUMBERS[one.name] * CELL):
+    if one.name in NUMBERS and not (forms <= {CELLS, WIDE} and _is_so_long(one)):
         return _no_number(one, forms)
     if one.name == "console" and forms not in ({CELLS}, {TEXT}):
         return 'which is neither a reference such as <&label> nor text such as "log"'
@@ -222,12 +219,21 @@ def _is_plain(one: Property) -> bool:
     return all(0x20 <= byte < 0x7F for byte in one.data.replace(b"\0", b""))
 
 
+def _is_so_long(one: Property) -> bool:
+    least = NUMBERS[one.name]
+    return least * CELL <= len(one.data) <= MOST_CELLS.get(one.name, least) * CELL and len(one.data) % CELL == 0
+
+
 def _no_number(one: Property, forms: set[str]) -> str:
-    cells, example = NUMBERS[one.name], EXAMPLES.get(one.name, "<1>")
+    cells = NUMBERS[one.name]
     if forms == {CELLS} and cells == 2 and len(one.data) == CELL:
         return f"one cell, and takes two, the upper half first: <0x0 {one.cells[0]:#x}>"
-    what = "cells" if cells > 1 else "cell"
-    return f"and takes {cells} {what} of a number{' of microseconds' * one.name.endswith('-us')} such as {example}"
+    count = len(one.data) // CELL
+    given = f"{count} cells, " if forms == {CELLS} and count > 1 else ""
+    if fact := FACTS.get(one.name):
+        example = fact.example.partition(" = ")[2].rstrip(";")
+        return f"{given}and takes {fact.form.partition(';')[0]}, such as {example}"
+    return f"{given}and takes {cells} {'cells' if cells > 1 else 'cell'} of a number such as <1>"
 
 
 def _forms(written: str) -> set[str]:

@@ -25,9 +25,14 @@ def copied(*places: tuple[Path, str]) -> Callable[[], Files]:
 
 
 EXAMPLE = SOURCES / "example"
+TEMPLATE_FILES = paths.ROOT / "dts" / "templates"  # that are nobody's example besides
 TEMPLATES: dict[str, tuple[str, Callable[[], Files]]] = {
     "native": ("real-time sandboxes alone", copied((paths.PARTITIONS / "native.dts", PARTITION))),
     "linux": ("two real-time sandboxes beside Debian Linux", copied((paths.PARTITIONS / "mixed.dts", PARTITION))),
+    "channels": (
+        "channels between real-time sandboxes and Debian Linux, one of each kind",
+        copied((TEMPLATE_FILES / "channels.dts", PARTITION)),
+    ),
     "guest": (
         "a program of your own in C, and the SDK it is built with",
         copied((EXAMPLE / "hello.dts", PARTITION), (EXAMPLE / "hello.c", "hello.c"), (EXAMPLE / "Makefile", "Makefile")),

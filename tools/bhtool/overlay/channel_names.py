@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Channels of each sandbox as constants for C and Python: who names one that there is not does not compile."""
+"""Channels of each sandbox as constants for C and Python: a name that there is not is no constant."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.config.plan import Plan
+from bhtool.config.table import CHANNEL_KINDS
 from bhtool.errors import BulkheadError
 from bhtool.overlay.forms import TEMPLATES
 
@@ -26,6 +27,15 @@ class NamedChannel:
     peer: str
     slots: int
     slot_bytes: int
+    number: int  # as its monitor counts them
+    readers: int
+    on_request: bool
+    ring_gap_us: int  # between two rings of this end; 0: it may not ring
+    rung_gap_us: int  # of the other
+
+    @property
+    def kind_number(self) -> int:
+        return int(CHANNEL_KINDS[self.kind])
 
 
 def word_of(name: str) -> str:
@@ -50,9 +60,11 @@ def channels_by_sandbox(plan: Plan) -> dict[str, list[NamedChannel]]:
     found: dict[str, list[NamedChannel]] = {}
     for one in plan.channels:
         for end, index in enumerate(one.ends):
+            own = found.setdefault(plan.sandboxes[index].name, [])
             peer = plan.sandboxes[one.ends[1 - end]].name
-            named = NamedChannel(word_of(one.name).upper(), one.name, one.kind, end, peer, one.slots, one.slot_bytes)
-            found.setdefault(plan.sandboxes[index].name, []).append(named)
+            shape = one.kind, end, peer, one.slots, one.slot_bytes
+            rings = one.gap_us[end], one.gap_us[1 - end]
+            own.append(NamedChannel(word_of(one.name).upper(), one.name, *shape, len(own), one.readers, one.on_request, *rings))
     if not found:
         raise BulkheadError(f'{where} has no channels; a child of `domains` with compatible = "bulkhead,channel-v1" is one')
     _apart(found, "sandboxes", where)

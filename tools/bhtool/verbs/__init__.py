@@ -27,7 +27,7 @@ VERBS = {
     "sdk": "Write what guests that are built elsewhere need.",
     "package": "Pack the command for machines that have no clone.",
     "platforms": "Show which machines there are and what each proves.",
-    "explain": "Say what a rule, a crash reason or a result means.",
+    "explain": "Say what a rule, a property, a crash reason or a result means.",
     "completion": "Print what makes a shell complete this command.",
 }
 LIGHT_VERBS = ("setup", "platforms", "explain", "completion", "new")  # need no compiler and no emulator
@@ -74,6 +74,6 @@ EXAMPLES = {  # hold in a clone and in a package; `mine` is what `new mine` writ
     "sdk": ("sdk -o bulkhead-sdk",),
     "package": ("package --format deb -o dist",),
     "platforms": ("platforms",),
-    "explain": ("explain BH-R047", "explain memory", "explain -2"),
+    "explain": ("explain BH-R047", "explain deadline-us", "explain memory", "explain -2"),
     "completion": ("completion bash",),
 }

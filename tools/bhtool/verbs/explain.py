@@ -82,6 +82,7 @@ def explain(codes: tuple[str, ...]) -> Status:
     A state of a sandbox          PARKED, off
     A hypercall or its result     0xc6000003, KICK, -2, DENIED
     An exit status of a command   "status 3", 4
+    A property, a node, a kind    deadline-us, channel, VCPU, mailbox
     """
     screen = Screen()
     wanted = (" ".join(codes),) if codes[:1] == ("status",) else codes

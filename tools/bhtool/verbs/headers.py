@@ -22,15 +22,16 @@ SIGNATURE = b"Written by `bulkhead headers`"  # in each template
     "-o",
     "--output",
     "folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False, writable=True),
+    type=click.Path(path_type=Path, file_okay=False, writable=True),
     default=Path(),
-    help="The folder to write them to; default: this one.",
+    help="The folder to write them to, made if it is not there; default: this one.",
 )
 @strict_option
 def headers(partition: Path, platform_name: str, folder: Path, strict: bool) -> Status:
-    """Write the names, kinds and sizes of each sandbox's channels as constants.
+    """Write what each sandbox's channels are as constants: names, kinds, numbers, sizes.
 
-    A C header and a Python module for each sandbox that has any, SANDBOX_channels.h and SANDBOX_channels.py. A name that is misspelt does not compile.
+    A C header and a Python module for each sandbox that has any, SANDBOX_channels.h and SANDBOX_channels.py. A name that is misspelt does not compile
+    in C; in Python its import fails.
     """
     screen = Screen()
     plan, _ = surveyed(partition, load(platform_name), screen, strict)
@@ -38,6 +39,7 @@ def headers(partition: Path, platform_name: str, folder: Path, strict: bool) -> 
     for file in files:
         if file.exists() and SIGNATURE not in file.read_bytes():
             raise BulkheadError(f"{file} is there and was not written by `bulkhead headers`; choose another folder with -o", Status.USAGE)
+    folder.mkdir(parents=True, exist_ok=True)
     for file, text in files.items():
         file.write_text(text, encoding="utf-8")
         screen.out.print(f"wrote {file}")
