@@ -24,7 +24,7 @@ TARGETS = {  # by Debian's architecture of the programs that the tool puts besid
 }
 WORDS = ("-static", "-fuse-ld=lld", "-O2", "-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64")
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wl,-s")
-LIBRARY = SOURCES / "lib" / "bulkhead_channel.c"
+LIBRARY = sorted((SOURCES / "lib").glob("*.c"))
 INCLUDED = (SOURCES / "lib", SOURCES / "include" / "uapi", paths.ABI)
 TOP = SOURCES / "top"
 CHANNEL_PROGRAMS = {
@@ -71,12 +71,12 @@ def packed(programs: Mapping[str, bytes]) -> bytes:
 def channel_programs(platform: Platform, report: Report) -> Path:
     """Those for channels, built once for each architecture and each state of their sources."""
     headers = [one for folder in (*INCLUDED, TOP) for one in sorted(folder.glob("*.h"))]
-    sources = [*(one for each in CHANNEL_PROGRAMS.values() for one in each), LIBRARY, *headers]
+    sources = [*(one for each in CHANNEL_PROGRAMS.values() for one in each), *LIBRARY, *headers]
     architecture = platform.programs_architecture
     target = paths.cache() / "linux" / f"programs-{architecture}-{stamp_of([one.read_bytes() for one in sources], WORDS)}.tar"
     if not target.exists():
         report(f"building programs for channels for {architecture}")
-        built = {name: compiled_program(platform, [*each, LIBRARY], INCLUDED, report) for name, each in CHANNEL_PROGRAMS.items()}
+        built = {name: compiled_program(platform, [*each, *LIBRARY], INCLUDED, report) for name, each in CHANNEL_PROGRAMS.items()}
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_suffix(".part")
         part.write_bytes(packed(built))
