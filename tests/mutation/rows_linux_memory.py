@@ -4,8 +4,8 @@
 from tests.mutation.mutation import Mutation
 
 MEMORY, TREE, AML = (f"tools/linux/lib/{name}.c" for name in ("memory", "description", "description_aml"))
-LINUX_MEMORY_PROGRAMS = {"linux_memory_test": "tests/unit/linux_memory_test.c"}
-LINUX_MEMORY_PARTS = {"linux_memory_test": [MEMORY, TREE, AML]}
+LINUX_MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("linux_memory_test", "linux_description_test")}
+LINUX_MEMORY_PARTS = {"linux_memory_test": [MEMORY, TREE, AML], "linux_description_test": [TREE, AML]}
 
 
 def used(what: str, old: str, new: str = "") -> Mutation:
@@ -13,11 +13,11 @@ def used(what: str, old: str, new: str = "") -> Mutation:
 
 
 def told(what: str, old: str, new: str = "") -> Mutation:
-    return Mutation(f"without the module: {what}", TREE, old, new, "linux_memory_test")
+    return Mutation(f"without the module: {what}", TREE, old, new, "linux_description_test")
 
 
 def read(what: str, old: str, new: str = "") -> Mutation:
-    return Mutation(f"AML of channels: {what}", AML, old, new, "linux_memory_test")
+    return Mutation(f"AML of channels: {what}", AML, old, new, "linux_description_test")
 
 
 LINUX_MEMORY_ROWS = (

@@ -430,6 +430,8 @@ static void test_without_the_module(void)
 	begin_direct(); /* only where there is no device */
 	direct.opens = -EOPNOTSUPP;
 	CHECK_EQ(bulkhead_open(&channel, "orders"), -EOPNOTSUPP);
+	CHECK(strstr(bulkhead_error_text(-EOPNOTSUPP), "module") != NULL);
+	CHECK_EQ(strcmp(bulkhead_error_text(-EBUSY), strerror(EBUSY)), 0);
 	linux_is.opens = EBUSY;
 	direct.name[0] = '\0';
 	CHECK_EQ(bulkhead_open(&channel, "orders"), -EBUSY);

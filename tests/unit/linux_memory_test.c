@@ -9,18 +9,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "abi/channel_inline.h"
-#include "aml.h"
-#include "description.h"
+#include "linux_root.h"
 #include "memory.h"
 
-enum { SLOT = 64, ADDRESS = 0x103000, ROOM = 256 };
+enum { SLOT = 64, ADDRESS = 0x103000 };
 
-static char root[] = "/tmp/linux_memory_test.XXXXXX";
 static struct {
 	struct aml_channel about;
 	uint8_t *memory;
@@ -32,44 +29,6 @@ static struct bulkhead_memory *memory;
 static char data[ROOM];
 
 /* ---- A machine ----------------------------------------------------------------------------------------------------------------------- */
-
-static const char *path_of(const char *name)
-{
-	static char path[ROOM];
-
-	snprintf(path, sizeof(path), "%s%s", root, name);
-	return path;
-}
-
-static void write_file(const char *name, const void *bytes, size_t count)
-{
-	const int file = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	CHECK(file >= 0);
-	CHECK(write(file, bytes, count) == (ssize_t)count);
-	close(file);
-}
-
-static void make_folders(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-}
-
-static void tell(const struct aml_channel *first, const struct aml_channel *second)
-{
-	struct aml aml;
-	const size_t scope = aml_open(&aml);
-
-	aml_put_channel(&aml, first);
-	if (second)
-		aml_put_channel(&aml, second);
-	aml_close(&aml, scope);
-	write_file("/sys/firmware/acpi/tables/DSDT", aml.bytes, aml.length);
-}
 
 /* Linux is end `side`; both live. `readers`: of a latest value. */
 static void open_machine(uint32_t kind, uint32_t slots, unsigned side)
@@ -158,143 +117,6 @@ static void other_sends(const char *text)
 	CHECK_EQ(bh_ring_reserve(&machine.other, &slot), BH_END_OK);
 	memcpy(slot, text, strlen(text));
 	CHECK_EQ(bh_ring_send(&machine.other, (uint32_t)strlen(text), BH_CHANNEL_START | BH_CHANNEL_END), BH_END_OK);
-}
-
-/* ---- What the kernel was told -------------------------------------------------------------------------------------------------------- */
-
-static void test_acpi(void)
-{
-	const struct aml_channel good = { "PRP0001", "bulkhead,channel-end-v1", "speed", "control", 0x3fd103000, 0x5000, 1, 0x2000 };
-	struct aml_channel other = good;
-	struct bulkhead_description found;
-
-	other.label = "orders";
-	other.end = 0;
-	tell(&other, &good);
-	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
-	CHECK_EQ(found.address, 0x3fd103000);
-	CHECK_EQ(found.bytes, 0x5000);
-	CHECK_EQ(found.end, 1);
-	CHECK_EQ(found.page_offset, 0x2000);
-	CHECK_EQ(found.features, BULKHEAD_IS_TERMINAL);
-	CHECK(strcmp(found.name, "speed") == 0 && strcmp(found.peer, "control") == 0);
-	CHECK_EQ(bulkhead_describe(&found, "orders", root), 0);
-	CHECK_EQ(found.end, 0);
-	CHECK_EQ(bulkhead_describe(&found, "spee", root), -ENOENT);
-	CHECK_EQ(bulkhead_describe(&found, "", root), -ENOENT);
-	CHECK_EQ(bulkhead_describe(&found, "COM1", root), -ENOENT);
-}
-
-/* Each by itself is no channel, or one that cannot be. */
-static void test_what_acpi_may_not_say(void)
-{
-	static const struct aml_channel good = { "PRP0001", "bulkhead,channel-end-v1", "speed", "control", 0x3fd103000, 0x5000, 1, 0x2000 };
-	static const struct {
-		struct aml_channel is;
-		int error;
-	} rows[] = {
-		{ { "PRP0002", good.compatible, "speed", "control", 0x103000, 0x5000, 1, 0x2000 }, -ENOENT },
-		{ { "PRP0001", "bulkhead,channel-end-v2", "speed", "control", 0x103000, 0x5000, 1, 0x2000 }, -ENOENT },
-		{ { "PRP0001", good.compatible, "speed", "12345678901234567890123456789012", 0x103000, 0x5000, 1, 0x2000 }, -ENOENT },
-		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5000, UINT64_C(1) << 32, 0x2000 }, -ENOENT },
-		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5000, 1, UINT64_C(1) << 32 }, -ENOENT },
-		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5000, 2, 0x2000 }, -EINVAL },
-		{ { "PRP0001", good.compatible, "speed", "control", 0x103800, 0x5000, 1, 0x2000 }, -EINVAL },
-		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5800, 1, 0x2000 }, -EINVAL },
-		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5000, 1, 0x2800 }, -EINVAL },
-		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0, 1, 0x2000 }, -EINVAL },
-		{ { "PRP0001", good.compatible, "speed", "control", UINT64_C(0x7ffffffffffff000), 0x5000, 1, 0x2000 }, -EINVAL },
-		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, UINT64_C(0x8000000000000000), 1, 0x2000 }, -EINVAL },
-	};
-	struct bulkhead_description found;
-
-	check_context.subject = "what ACPI may not say";
-	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-		check_context.round = n;
-		tell(&rows[n].is, NULL);
-		CHECK_EQ(bulkhead_describe(&found, "speed", root), rows[n].error);
-	}
-	check_context.round = 0;
-}
-
-/* No table makes it read beyond, or takes without end: the sanitizers look. */
-static void test_a_damaged_table(void)
-{
-	const struct aml_channel good = { "PRP0001", "bulkhead,channel-end-v1", "speed", "control", 0x103000, 0x5000, 1, 0x2000 };
-	struct bulkhead_description found;
-	struct aml aml;
-	const size_t scope = aml_open(&aml);
-
-	aml_put_channel(&aml, &good);
-	aml_close(&aml, scope);
-	for (size_t length = 0; length < aml.length; length++) {
-		uint8_t *part = malloc(length + 1);
-
-		memcpy(part, aml.bytes, length);
-		CHECK_EQ(bulkhead_describe_aml(&found, "speed", part, length), -EINVAL);
-		if (length >= AML_HEADER) {
-			memcpy(part + 4, &length, 4); /* it says so itself */
-			CHECK(bulkhead_describe_aml(&found, "speed", part, length) < 0);
-		}
-		free(part);
-	}
-	for (size_t at = 0; at < aml.length; at++)
-		for (unsigned value = 0; value <= UINT8_MAX; value++) {
-			uint8_t *whole = malloc(aml.length);
-
-			memcpy(whole, aml.bytes, aml.length);
-			whole[at] = (uint8_t)value;
-			(void)bulkhead_describe_aml(&found, "speed", whole, aml.length);
-			free(whole);
-		}
-}
-
-static void test_a_device_tree(void)
-{
-	static const struct {
-		const char *name, *bytes;
-		size_t count;
-	} good[] = {
-		{ "compatible", "bulkhead,channel-end-v1", 24 },
-		{ "reg", "\0\0\0\3\xfd\x10\x30\0\0\0\0\0\0\0\x50\0", 16 },
-		{ "label", "speed", 6 },
-		{ "bulkhead,peer", "control", 8 },
-		{ "bulkhead,end", "\0\0\0\1", 4 },
-		{ "bulkhead,page-offset", "\0\0\x20\0", 4 },
-	};
-	struct bulkhead_description found;
-	char name[ROOM], folder[ROOM];
-
-	check_context.subject = "a device tree";
-	snprintf(folder, sizeof(folder), "%s/sys/firmware/devicetree/base/channel@3fd103000/", root);
-	make_folders(folder);
-	for (unsigned missing = 0; missing <= 6; missing++) {
-		check_context.round = missing;
-		for (unsigned n = 0; n < 6; n++) {
-			snprintf(name, sizeof(name), "/sys/firmware/devicetree/base/channel@3fd103000/%s", good[n].name);
-			write_file(name, good[n].bytes, n == missing ? good[n].count - 1 : good[n].count);
-		}
-		CHECK_EQ(bulkhead_describe_node(&found, folder), missing == 0 ? -ENOENT : missing < 6 ? -EINVAL : 0);
-	}
-	CHECK_EQ(found.features, 0);
-	write_file("/sys/firmware/devicetree/base/channel@3fd103000/bulkhead,telemetry", "", 0);
-	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
-	CHECK_EQ(found.address, 0x3fd103000);
-	CHECK_EQ(found.bytes, 0x5000);
-	CHECK_EQ(found.end, 1);
-	CHECK_EQ(found.page_offset, 0x2000);
-	CHECK_EQ(found.features, BULKHEAD_IS_TELEMETRY);
-	CHECK(strcmp(found.name, "speed") == 0 && strcmp(found.peer, "control") == 0);
-	unlink(path_of("/sys/firmware/acpi/tables/DSDT"));
-	CHECK_EQ(bulkhead_describe(&found, "spee", root), -ENOENT);
-	write_file("/sys/firmware/devicetree/base/channel@3fd103000/compatible", "bulkhead,channel-end-v2", 24);
-	CHECK_EQ(bulkhead_describe(&found, "speed", root), -ENOENT);
-	write_file("/sys/firmware/devicetree/base/channel@3fd103000/compatible", "bulkhead,channel-end-v1", 24);
-	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
-	/* The nodes of others are not asked. */
-	CHECK(rename(folder, path_of("/sys/firmware/devicetree/base/cpus@3fd103000")) == 0);
-	CHECK_EQ(bulkhead_describe(&found, "speed", root), -ENOENT);
-	check_context.round = 0;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------------------------- */
@@ -615,17 +437,7 @@ static void test_in_place(void)
 
 int main(void)
 {
-	CHECK(mkdtemp(root) != NULL);
-	for (unsigned n = 0; n < 2; n++) {
-		char folder[ROOM];
-
-		snprintf(folder, sizeof(folder), "%s%s", root, n ? "/dev/" : "/sys/firmware/acpi/tables/");
-		make_folders(folder);
-	}
-	test_acpi();
-	test_what_acpi_may_not_say();
-	test_a_damaged_table();
-	test_a_device_tree();
+	begin_root();
 	test_what_lies_there_is_looked_at();
 	test_what_is_told_of_it();
 	test_only_the_own_area_can_be_written();
@@ -638,5 +450,5 @@ int main(void)
 	test_a_new_life_is_told_of_once();
 	test_an_end_goes_on_where_the_program_before_stopped();
 	test_in_place();
-	return execlp("rm", "rm", "-r", root, NULL);
+	return end_root();
 }

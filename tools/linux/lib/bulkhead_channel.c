@@ -198,6 +198,20 @@ int bulkhead_open(struct bulkhead_channel *channel, const char *name)
 	return error;
 }
 
+const char *bulkhead_error_text(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "there is no such channel";
+	case -EOPNOTSUPP:
+		return "the module `bulkhead` is not loaded, and without it this kernel would not map the channel as the other end does";
+	case -ENXIO:
+		return "what lies there is not the channel that the kernel was told of";
+	default:
+		return strerror(-error);
+	}
+}
+
 void bulkhead_close(struct bulkhead_channel *channel)
 {
 	if (channel->direct)

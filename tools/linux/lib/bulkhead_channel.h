@@ -39,6 +39,8 @@ struct bulkhead_channel {
 /* Opens /dev/bulkhead/NAME; where there is none, the memory that it stands for. On failure nothing is open. */
 int bulkhead_open(struct bulkhead_channel *channel, const char *name);
 void bulkhead_close(struct bulkhead_channel *channel);
+/* What such a -errno says, in English. */
+const char *bulkhead_error_text(int error);
 /* What the channel is, and how it stands, now. */
 int bulkhead_ask(const struct bulkhead_channel *channel, struct bulkhead_info *info);
 
