@@ -11,6 +11,8 @@
  *   channels count NAME COUNT                receives so many, and how many of them came in order
  *   channels place NAME COUNT LIMIT_MS       as receive, in place: mapped, with the functions of channel_inline.h
  *   channels map NAME                        mappings that there must not be, one a line
+ *   channels protect NAME                    maps it, and tries to make what is not its own writable; then how much is its own, to write
+ *   channels fork NAME COUNT                 what a child receives of it, or how it ended; then receives COUNT
  *   channels twice NAME                      opens it twice, then closes and opens it again
  *   channels readers NAME COUNT              opens it COUNT times in all, and says which reader each is and what it reads; the last one in
  *                                            place; then opens it once more, and once more after it has closed the second one
@@ -21,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bulkhead_channel.h"
 #include "channel_inline.h"
@@ -148,6 +152,43 @@ static void map(void)
 	printf("moved %s\n", mremap(memory, info->bytes, info->bytes + PAGE, MREMAP_MAYMOVE) == MAP_FAILED ? strerrorname_np(errno) : "OK");
 }
 
+static void protect(void)
+{
+	const struct bulkhead_info *info = &channel.info;
+	const int both = PROT_READ | PROT_WRITE;
+	char *memory;
+
+	if (bulkhead_map(&channel)) {
+		printf("not mapped\n");
+		return;
+	}
+	memory = channel.memory;
+	printf("page %s\n", mprotect(memory + info->page_offset, PAGE, both) ? strerrorname_np(errno) : "OK");
+	printf("other %s\n", mprotect(info->end ? memory : memory + info->page_offset + PAGE, PAGE, both) ? strerrorname_np(errno) : "OK");
+	for (uint64_t n = 0; n < info->own_bytes; n += PAGE) {
+		uint8_t *last = (uint8_t *)memory + info->own_offset + n + PAGE - 1;
+
+		__atomic_store_n(last, __atomic_load_n(last, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	}
+	printf("own OK\n");
+	printf("%s\n", named(bulkhead_send(&channel, room, 1, 0)));
+}
+
+static void fork_it(int count)
+{
+	const pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		receive(1, 0);
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	printf("%s\n", WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : "OK");
+	receive(count, SOON_MS);
+}
+
 static void twice(const char *name)
 {
 	struct bulkhead_channel second;
@@ -241,6 +282,10 @@ int main(int words, char **word)
 		place(first, second);
 	else if (!strcmp(what, "map"))
 		map();
+	else if (!strcmp(what, "protect"))
+		protect();
+	else if (!strcmp(what, "fork"))
+		fork_it(first);
 	else if (!strcmp(what, "twice"))
 		twice(word[2]);
 	else if (!strcmp(what, "readers"))

@@ -106,13 +106,13 @@ def who_is_rung(linux: Dialogue, control: Shell) -> list[str]:
 
 def programs_of(platform: Platform) -> dict[str, bytes]:
     sources = {"channels": [FOLDER / "linux_channels.c"], **CHANNEL_PROGRAMS}
-    return {name: compiled_program(platform, [*each, LIBRARY], INCLUDED, lambda _: None) for name, each in sources.items()}
+    return {name: compiled_program(platform, [*each, *LIBRARY], INCLUDED, lambda _: None) for name, each in sources.items()}
 
 
-def partition(folder: Path, platform: Platform, programs: dict[str, bytes]) -> Path:
-    """The partition file, and beside it Linux's root file system."""
+def partition(folder: Path, platform: Platform, programs: dict[str, bytes], module: bool = True) -> Path:
+    """The partition file, and beside it Linux's root file system. `module`: Linux loads it."""
     (folder / "rootfs-channels.cpio.gz").write_bytes(root_file_system(platform, programs))
-    text = (FOLDER / "linux_channels.dts").read_text()
+    text = (FOLDER / "linux_channels.dts").read_text().replace('modules = "bulkhead";', 'modules = "bulkhead";' if module else "")
     file = folder / "linux_channels.dts"
     file.write_text(text.replace("LINUX_MIB", str(RAM_MIB.get(platform.name, 128))).replace("ARGUMENTS", lean(platform.name)))
     return file

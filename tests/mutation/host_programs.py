@@ -172,7 +172,9 @@ COMPILE = [
     f"-I{ROOT}/hal/arm/aarch64",
     f"-I{ROOT}/hal/arm/gic",
     f"-I{ROOT}/kernel/arch/arm",
-    *(f"-I{ROOT}/{folder}" for folder in ("abi", "tools/linux/top")),  # programs for Linux have both beside them
+    *(
+        f"-I{ROOT}/{folder}" for folder in ("abi", "tools/linux/top", "tools/linux/lib", "tools/linux/include/uapi")
+    ),  # programs for Linux have these beside them
     "-DAARCH64",  # of the formats of the sandbox kernel's tables
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm

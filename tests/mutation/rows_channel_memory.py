@@ -6,6 +6,7 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.rows_channel import CHANNEL_ENDS
 from tests.mutation.rows_channel_calls import CALL_PARTS, CALL_PROGRAMS, CHANNEL_CALLS
 from tests.mutation.rows_doorbell import DOORBELL_PARTS, DOORBELL_PROGRAMS, DOORBELL_ROWS
+from tests.mutation.rows_linux_memory import LINUX_MEMORY_PARTS, LINUX_MEMORY_PROGRAMS, LINUX_MEMORY_ROWS
 from tests.mutation.rows_request import REQUEST_PARTS, REQUEST_PROGRAMS, REQUEST_ROWS
 from tests.mutation.rows_table import CHANNEL_CHECKS
 from tests.mutation.rows_telemetry import TELEMETRY_PARTS, TELEMETRY_PROGRAMS, TELEMETRY_ROWS
@@ -20,8 +21,8 @@ MEMORY_PARTS = {
     "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
     "kernel_channels_test": [KERNEL, SHELL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
 }
-MEMORY_PROGRAMS |= CALL_PROGRAMS | DOORBELL_PROGRAMS | TERMINAL_PROGRAMS | TELEMETRY_PROGRAMS | REQUEST_PROGRAMS
-MEMORY_PARTS |= CALL_PARTS | DOORBELL_PARTS | TERMINAL_PARTS | TELEMETRY_PARTS | REQUEST_PARTS
+MEMORY_PROGRAMS |= CALL_PROGRAMS | DOORBELL_PROGRAMS | TERMINAL_PROGRAMS | TELEMETRY_PROGRAMS | REQUEST_PROGRAMS | LINUX_MEMORY_PROGRAMS
+MEMORY_PARTS |= CALL_PARTS | DOORBELL_PARTS | TERMINAL_PARTS | TELEMETRY_PARTS | REQUEST_PARTS | LINUX_MEMORY_PARTS
 
 
 def told(what: str, old: str, new: str = "", caught_by: str = "restart_test", file: str = CHANNELS) -> Mutation:
@@ -44,6 +45,7 @@ CHANNEL_ROWS = (
     *CHANNEL_ENDS,
     *TERMINAL_ROWS,
     *TELEMETRY_ROWS,
+    *LINUX_MEMORY_ROWS,
     *REQUEST_ROWS,
     *CHANNEL_CALLS,
     *DOORBELL_ROWS,

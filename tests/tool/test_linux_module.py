@@ -85,7 +85,7 @@ def test_the_library_is_built_from_what_the_sdk_has(tmp_path: Path) -> None:
         "channel_wait.h",
         "telemetry.h",
     }
-    assert installed == {"lib/libbulkhead-channel.a", *(f"include/bulkhead/{name}" for name in headers)}
+    assert installed == {"lib/libbulkhead-channel.a", "lib/libbulkhead-channel.so", *(f"include/bulkhead/{name}" for name in headers)}
     program = '#include "bulkhead_channel.h"\n#include "channel_inline.h"\nint main(void) { return bulkhead_open(0, ""); }\n'
     compiler = ["clang-19", "-x", "c", "-", f"-I{tmp_path / 'usr' / 'include' / 'bulkhead'}", f"-L{tmp_path / 'usr' / 'lib'}"]
     subprocess.run([*compiler, "-lbulkhead-channel", "-o", str(tmp_path / "program")], input=program, text=True, check=True, timeout=LIMIT)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-F6.linux. The Python package for channels: it speaks as the header says, waits no longer than it is told, and is a wheel. The kernel is a stand-in."""
+"""BH-F6.linux. The Python package for channels: it speaks as the header says, waits no longer than it is told, and is a wheel. The kernel is a stand-in, and so
+is the library that it takes without the module."""
 
 import ctypes
 import errno
@@ -19,6 +20,7 @@ import pytest
 from bhtool import VERSION, paths
 
 PACKAGE = paths.ROOT / "tools" / "linux" / "python"
+LIBRARY = paths.ROOT / "tools" / "linux" / "lib"
 HEADERS = paths.ROOT / "tools" / "linux" / "include" / "uapi"
 LIMIT = 120
 PRINTS = """
@@ -172,6 +174,127 @@ def test_messages_come_until_the_other_end_is_gone(binding: Any, kernel: Kernel)
     kernel.answers = [b"one", b"two", errno.EPIPE]
     with binding.Channel("speed") as channel:
         assert [message.data for message in channel] == [b"one", b"two"]
+
+
+# ---- Without the module ----------------------------------------------------------------------------------------------------------------
+
+LAYOUT = """
+#include <stdio.h>
+#include "bulkhead_channel.h"
+#define AT(field) offsetof(struct bulkhead_channel, field)
+int main(void)
+{
+    printf("%zu %zu %zu %zu\\n", sizeof(struct bulkhead_channel), AT(memory), AT(info), AT(direct));
+    return 0;
+}
+"""
+# The library as the package calls it, over one message that is there; what it cannot do now it says as the library does.
+STAND_IN = """
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include "bulkhead_channel.h"
+static char held[64];
+static int length = -1, opened, checked, waits;
+int bulkhead_open(struct bulkhead_channel *channel, const char *name)
+{
+    *channel = (struct bulkhead_channel){ .file = -1 };
+    if (strcmp(name, "speed"))
+        return strcmp(name, "arm") ? -ENOENT : -EOPNOTSUPP;
+    return opened++ ? -EBUSY : bulkhead_ask(channel, &channel->info);
+}
+void bulkhead_close(struct bulkhead_channel *channel) { opened = 0; }
+int bulkhead_ask(const struct bulkhead_channel *channel, struct bulkhead_info *info)
+{
+    *info = (struct bulkhead_info){ .name = "speed", .peer = "control", .kind = BULKHEAD_RING, .slot_bytes = 64, .refused = (unsigned)checked };
+    return 0;
+}
+int bulkhead_send_part(const struct bulkhead_channel *channel, const void *data, size_t bytes, uint32_t flags, int limit_ms)
+{
+    if (limit_ms || flags != 3)
+        return -EINVAL;
+    if (length >= 0)
+        return -ETIMEDOUT;
+    memcpy(held, data, bytes);
+    length = (int)bytes;
+    return 0;
+}
+int bulkhead_receive_part(const struct bulkhead_channel *channel, void *data, size_t room, struct bulkhead_message *message, int limit_ms)
+{
+    if (limit_ms || room != 64)
+        return -EINVAL;
+    if (length < 0)
+        return -ETIMEDOUT;
+    memcpy(data, held, (size_t)length);
+    *message = (struct bulkhead_message){ .length = (unsigned)length, .flags = 3, .number = 41 };
+    length = -1;
+    return (int)message->length;
+}
+int bulkhead_latest(const struct bulkhead_channel *channel, void *data, size_t room, struct bulkhead_message *message)
+{
+    return length < 0 ? -EAGAIN : bulkhead_receive_part(channel, data, room, message, 0);
+}
+int bulkhead_wait(const struct bulkhead_channel *channel, short events, int limit_ms)
+{
+    return limit_ms > 100 ? -EINVAL : ++waits % 3 == 0 ? events : 0;
+}
+int bulkhead_set_checked(const struct bulkhead_channel *channel, int is) { return checked = is, 0; }
+"""
+
+
+@pytest.fixture
+def without_module(binding: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    (tmp_path / "stand_in.c").write_text(STAND_IN)
+    command = ["clang-19", "-shared", "-fPIC", f"-I{HEADERS}", f"-I{LIBRARY}", "-o", f"{tmp_path}/stand_in.so", f"{tmp_path}/stand_in.c"]
+    subprocess.run(command, check=True, timeout=LIMIT)
+    monkeypatch.setattr(binding, "FOLDER", str(tmp_path / "none"))
+    monkeypatch.setattr(binding, "LIBRARY", str(tmp_path / "stand_in.so"))
+    return binding
+
+
+def test_it_lays_a_channel_out_as_the_library_does(binding: Any, tmp_path: Path) -> None:
+    (tmp_path / "prints.c").write_text(LAYOUT)
+    subprocess.run(
+        ["clang-19", f"-I{HEADERS}", f"-I{LIBRARY}", "-o", tmp_path / "prints", tmp_path / "prints.c"], check=True, timeout=LIMIT
+    )
+    said = subprocess.run([tmp_path / "prints"], check=True, capture_output=True, text=True, timeout=LIMIT).stdout
+    one = binding._Layout
+    assert [int(word) for word in said.split()] == [ctypes.sizeof(one), one.memory.offset, one.info.offset, one.direct.offset]
+
+
+def test_without_the_module_the_library_carries_messages(without_module: Any) -> None:
+    with without_module.Channel("speed") as channel:
+        assert (channel.fileno(), channel.info().peer, channel.info().kind) == (-1, "control", without_module.Kind.RING)
+        assert channel.latest() is None
+        channel.send(b"order", timeout=0)
+        with pytest.raises(TimeoutError):
+            channel.send(b"full", timeout=0)
+        assert channel.receive(timeout=0) == without_module.Message(b"order", 41, without_module.Flags.START | without_module.Flags.END)
+        channel.send(b"again")
+        assert channel.latest().data == b"again"
+        with pytest.raises(TimeoutError):
+            channel.receive(timeout=0.01)
+        channel.set_checked()
+        assert channel.info().refused == 1
+        assert channel.wait(timeout=None) != 0
+        with pytest.raises(OSError, match="not supported"):
+            channel.map()
+        with pytest.raises(OSError, match="busy"):
+            without_module.Channel("speed")
+    without_module.Channel("speed").close()  # it was given back
+
+
+@pytest.mark.parametrize(("name", "number"), [("nothing", errno.ENOENT), ("arm", errno.EOPNOTSUPP)])
+def test_what_the_library_refuses(without_module: Any, name: str, number: int) -> None:
+    with pytest.raises(OSError, match=os.strerror(number)) as raised:
+        without_module.Channel(name)
+    assert raised.value.errno == number
+
+
+def test_without_a_library_there_is_no_such_file(without_module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(without_module, "LIBRARY", "/none/of/them.so")
+    with pytest.raises(FileNotFoundError):
+        without_module.Channel("speed")
 
 
 def test_it_is_of_this_version() -> None:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F6.linux. What libbulkhead-channel asks of Linux, and makes of what it answers: names, time limits, messages, mappings. The calls are
- * fakes, put in their place by the linker. tools/linux/lib/bulkhead_channel.c
+ * fakes, put in their place by the linker; so is what does without the module (linux_memory_test.c). tools/linux/lib/bulkhead_channel.c
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 
 #include "bulkhead_channel.h"
 #include "check.h"
+#include "memory.h"
 
 enum { FILE_NUMBER = 40, WHOLE = 0x5000, OWN_AT = 0x2000, OWN = 0x3000, MS = 1000000 };
 
@@ -40,6 +41,17 @@ static struct {
 
 static uint8_t memory[WHOLE];
 static struct bulkhead_channel channel;
+
+/* Without the module. */
+static struct bulkhead_memory {
+	int opens;  /* 0, or -errno */
+	int result; /* of a message, once `waits` is 0 */
+	int waits;
+	short ready; /* once `waits` is 0 */
+	char name[BULKHEAD_NAME_BYTES];
+	struct bulkhead_message message;
+	unsigned sends, receives, closed, given, checked;
+} direct;
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_ioctl(int file, unsigned long command, ...);
@@ -99,6 +111,12 @@ int __wrap_ioctl(int file, unsigned long command, ...)
 
 int __wrap_poll(struct pollfd *one, nfds_t count, int limit)
 {
+	if (!one) { /* a nap */
+		CHECK_EQ(limit, 1);
+		linux_is.polls++;
+		linux_is.now_ns += MS;
+		return 0;
+	}
 	CHECK_EQ(count, 1);
 	CHECK_EQ(one->fd, FILE_NUMBER);
 	linux_is.polls++;
@@ -146,6 +164,63 @@ int __wrap_munmap(void *place, size_t bytes)
 	CHECK_EQ(bytes, WHOLE);
 	linux_is.unmapped++;
 	return 0;
+}
+
+int bulkhead_memory_open(struct bulkhead_memory **opened, const char *name, const char *root)
+{
+	CHECK_EQ(root[0], 0);
+	memcpy(direct.name, name, strlen(name) + 1);
+	if (!direct.opens)
+		*opened = &direct;
+	return direct.opens;
+}
+
+void bulkhead_memory_close(struct bulkhead_memory *one)
+{
+	one->closed++;
+}
+
+static int direct_result(struct bulkhead_memory *one)
+{
+	return one->waits-- > 0 ? -EAGAIN : one->result;
+}
+
+int bulkhead_memory_send(struct bulkhead_memory *one, const struct bulkhead_message *message)
+{
+	one->sends++;
+	one->message = *message;
+	return direct_result(one);
+}
+
+int bulkhead_memory_receive(struct bulkhead_memory *one, struct bulkhead_message *message)
+{
+	int result = direct_result(one);
+
+	one->receives++;
+	one->message = *message;
+	message->length = result ? 9 : 5;
+	return result;
+}
+
+short bulkhead_memory_ready(struct bulkhead_memory *one)
+{
+	return one->waits-- > 0 ? 0 : one->ready;
+}
+
+void bulkhead_memory_ask(const struct bulkhead_memory *one, struct bulkhead_info *info)
+{
+	*info = (struct bulkhead_info){ .bytes = WHOLE, .slot_bytes = 32 };
+}
+
+void bulkhead_memory_set_checked(struct bulkhead_memory *one, int checked)
+{
+	one->checked = (unsigned)checked;
+}
+
+void *bulkhead_memory_give(struct bulkhead_memory *one)
+{
+	one->given++;
+	return memory;
 }
 
 static void begin(void)
@@ -295,6 +370,74 @@ static void test_mapping(void)
 	CHECK_EQ(linux_is.unmapped, 0);
 }
 
+static void begin_direct(void)
+{
+	memset(&linux_is, 0, sizeof(linux_is));
+	memset(&direct, 0, sizeof(direct));
+	linux_is.opens = ENOENT;
+	CHECK_EQ(bulkhead_open(&channel, "speed"), 0);
+}
+
+static void test_without_the_module(void)
+{
+	char data[8];
+
+	begin_direct();
+	CHECK_EQ(strcmp(direct.name, "speed"), 0);
+	CHECK_EQ(channel.file, -1);
+	CHECK_EQ(channel.info.slot_bytes, 32);
+	CHECK_EQ(bulkhead_send(&channel, "order", 5, 0), 0);
+	CHECK(direct.message.length == 5 && direct.message.flags == (BULKHEAD_START | BULKHEAD_END));
+	CHECK_EQ(bulkhead_receive(&channel, data, sizeof(data), 0), 5);
+	CHECK(direct.message.length == sizeof(data) && direct.message.data == (uintptr_t)data);
+	CHECK_EQ(bulkhead_latest(&channel, data, sizeof(data), NULL), 5);
+	CHECK(direct.message.options & BULKHEAD_AGAIN);
+	CHECK_EQ(bulkhead_set_checked(&channel, 1), 0);
+	CHECK_EQ(direct.checked, 1);
+	direct.result = -ECONNRESET;
+	CHECK_EQ(bulkhead_receive(&channel, data, sizeof(data), -1), -ECONNRESET);
+	CHECK_EQ(linux_is.polls, 0);
+
+	begin_direct(); /* it looks every millisecond, each time with all the room there is */
+	direct.waits = 3;
+	CHECK_EQ(bulkhead_receive(&channel, data, sizeof(data), -1), 5);
+	CHECK(linux_is.polls == 3 && direct.message.length == sizeof(data));
+	direct.waits = 100;
+	CHECK_EQ(bulkhead_send(&channel, data, 1, 10), -ETIMEDOUT);
+	CHECK_EQ(linux_is.polls, 13);
+	direct.waits = 1;
+	CHECK_EQ(bulkhead_receive(&channel, data, sizeof(data), 0), -ETIMEDOUT);
+	CHECK_EQ(linux_is.polls, 13);
+
+	begin_direct(); /* and so does who waits, for what he asked for and for what nobody need ask for */
+	direct.ready = POLLIN | POLLOUT;
+	direct.waits = 2;
+	CHECK_EQ(bulkhead_wait(&channel, POLLIN, -1), POLLIN);
+	CHECK_EQ(linux_is.polls, 2);
+	direct.ready = POLLOUT;
+	CHECK_EQ(bulkhead_wait(&channel, POLLIN, 5), 0);
+	CHECK_EQ(linux_is.polls, 7);
+	direct.ready = POLLIN | POLLHUP;
+	CHECK_EQ(bulkhead_wait(&channel, POLLOUT, 0), POLLHUP);
+
+	CHECK_EQ(bulkhead_map(&channel), 0);
+	CHECK(channel.memory == memory && direct.given == 1);
+	CHECK_EQ(bulkhead_map(&channel), 0);
+	CHECK_EQ(direct.given, 1);
+	bulkhead_close(&channel);
+	CHECK(direct.closed == 1 && linux_is.closed == 0 && linux_is.unmapped == 0);
+
+	begin_direct(); /* only where there is no device */
+	direct.opens = -EOPNOTSUPP;
+	CHECK_EQ(bulkhead_open(&channel, "orders"), -EOPNOTSUPP);
+	CHECK(strstr(bulkhead_error_text(-EOPNOTSUPP), "module") != NULL);
+	CHECK_EQ(strcmp(bulkhead_error_text(-EBUSY), strerror(EBUSY)), 0);
+	linux_is.opens = EBUSY;
+	direct.name[0] = '\0';
+	CHECK_EQ(bulkhead_open(&channel, "orders"), -EBUSY);
+	CHECK_EQ(direct.name[0], '\0');
+}
+
 int main(void)
 {
 	test_names();
@@ -302,5 +445,6 @@ int main(void)
 	test_what_linux_refuses_is_said();
 	test_limits();
 	test_mapping();
+	test_without_the_module();
 	return 0;
 }

@@ -99,7 +99,7 @@ class Bench:
 
 def prepare(platform: Platform, folder: Path, report: Report) -> Path:
     """The partition file; beside it Linux' root file system with the program."""
-    programs = {"messages": compiled_program(platform, [PROGRAM, LIBRARY], INCLUDED, report)}
+    programs = {"messages": compiled_program(platform, [PROGRAM, *LIBRARY], INCLUDED, report)}
     payloads.initramfs(platform, report)  # fetches its busybox
     busybox = payloads.cached("busybox-static", platform.programs_architecture, "./bin/busybox", "", report)
     (folder / "messages.cpio.gz").write_bytes(payloads.initramfs_bytes(busybox.read_bytes(), packed(programs)))

@@ -22,9 +22,10 @@ TARGETS = {  # by Debian's architecture of the programs that the tool puts besid
     "arm64": ("--target=aarch64-linux-gnu",),
     "armel": ("--target=arm-linux-gnueabi", "-march=armv7-a", "-mfloat-abi=soft", "-marm"),
 }
-WORDS = ("-static", "-fuse-ld=lld", "-O2", "-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64")
+STATIC, SHARED = ("-static",), ("-shared", "-fPIC", "-nostdlib")  # a library for programs that have Debian's C library
+WORDS = ("-fuse-ld=lld", "-O2", "-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64")
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wl,-s")
-LIBRARY = SOURCES / "lib" / "bulkhead_channel.c"
+LIBRARY = sorted((SOURCES / "lib").glob("*.c"))
 INCLUDED = (SOURCES / "lib", SOURCES / "include" / "uapi", paths.ABI)
 TOP = SOURCES / "top"
 CHANNEL_PROGRAMS = {
@@ -39,7 +40,9 @@ def _as_they_are(_: Path) -> None:
     """Nothing of these packages has to be adapted to where it lies."""
 
 
-def compiled_program(platform: Platform, sources: Sequence[Path], folders: Sequence[Path], report: Report) -> bytes:
+def compiled_program(
+    platform: Platform, sources: Sequence[Path], folders: Sequence[Path], report: Report, kind: Sequence[str] = STATIC
+) -> bytes:
     architecture = platform.programs_architecture
     apt = payloads.debian_apt()
     packages = [f"{name}:{architecture}" for name in PACKAGES]
@@ -48,7 +51,7 @@ def compiled_program(platform: Platform, sources: Sequence[Path], folders: Seque
         root = unpacked(apt, packages, unpacked_place(f"libc-{architecture}", packages), _as_they_are, report)
     with tempfile.TemporaryDirectory() as name:
         target = Path(name) / "program"
-        words = ["clang-19", *TARGETS[architecture], f"--sysroot={root}", *WORDS, *WARNINGS]
+        words = ["clang-19", *TARGETS[architecture], f"--sysroot={root}", *kind, *WORDS, *WARNINGS]
         words += [*(f"-I{one}" for one in folders), "-o", str(target), *map(str, sources)]
         done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
@@ -58,11 +61,11 @@ def compiled_program(platform: Platform, sources: Sequence[Path], folders: Seque
 
 
 def packed(programs: Mapping[str, bytes]) -> bytes:
-    """As payloads.initramfs_bytes takes further programs: a tar archive, bin/NAME each."""
+    """As payloads.initramfs_bytes takes further programs: a tar archive, bin/NAME each, or what has a folder in its name there."""
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w") as archive:
         for name, content in programs.items():
-            item = tarfile.TarInfo(f"bin/{name}")
+            item = tarfile.TarInfo(name if "/" in name else f"bin/{name}")
             item.size, item.mode = len(content), EXECUTABLE
             archive.addfile(item, io.BytesIO(content))
     return tar.getvalue()
@@ -71,12 +74,12 @@ def packed(programs: Mapping[str, bytes]) -> bytes:
 def channel_programs(platform: Platform, report: Report) -> Path:
     """Those for channels, built once for each architecture and each state of their sources."""
     headers = [one for folder in (*INCLUDED, TOP) for one in sorted(folder.glob("*.h"))]
-    sources = [*(one for each in CHANNEL_PROGRAMS.values() for one in each), LIBRARY, *headers]
+    sources = [*(one for each in CHANNEL_PROGRAMS.values() for one in each), *LIBRARY, *headers]
     architecture = platform.programs_architecture
-    target = paths.cache() / "linux" / f"programs-{architecture}-{stamp_of([one.read_bytes() for one in sources], WORDS)}.tar"
+    target = paths.cache() / "linux" / f"programs-{architecture}-{stamp_of([one.read_bytes() for one in sources], (*STATIC, *WORDS))}.tar"
     if not target.exists():
         report(f"building programs for channels for {architecture}")
-        built = {name: compiled_program(platform, [*each, LIBRARY], INCLUDED, report) for name, each in CHANNEL_PROGRAMS.items()}
+        built = {name: compiled_program(platform, [*each, *LIBRARY], INCLUDED, report) for name, each in CHANNEL_PROGRAMS.items()}
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_suffix(".part")
         part.write_bytes(packed(built))

@@ -22,7 +22,12 @@ LIBRARIES = "lib"  # where the loader looks last, whatever the architecture: ld.
 
 def packed(apt: PrivateApt, architecture: str, packages: tuple[str, ...], programs: Iterable[str], report: Report) -> bytes:
     """A tar of bin/PROGRAM, their loader and lib/LIBRARY. Requires: the lock of `apt`, which is prepared. Raises BulkheadError."""
-    files = _files(debs.fetch_closure(apt, architecture, packages, report))
+    return packed_from(debs.fetch_closure(apt, architecture, packages, report), programs)
+
+
+def packed_from(packages: list[Path], programs: Iterable[str]) -> bytes:
+    """The same from packages that are there, with all that they need."""
+    files = _files(packages)
     tree: dict[str, bytes] = {}
     for name in programs:
         _add(tree, files, f"bin/{name}", name)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bulkhead-console: shows the console of a native sandbox in a Linux one, and types at it. `terminal` of the sandbox's node in the partition file
- * names the two rings that it takes.
+ * bulkhead-console: shows the console of a native sandbox in a Linux one, and types at it. `terminal` of the sandbox's node in the
+ * partition file names the two rings that it takes.
  *
  *   bulkhead-console            lists sandboxes that have a terminal here
  *   bulkhead-console NAME       here, until Ctrl-\
  *   bulkhead-console --pty NAME makes a pseudoterminal, says which, and serves it until it is ended: for screen, minicom, a log
  *
- * Ends with 0; 1 if the sandbox is gone for good; 2 if it was called wrongly or there is no such terminal; 3 if the system refuses something.
+ * Ends with 0; 1 if the sandbox is gone for good; 2 if it was called wrongly or there is no such terminal; 3 if the system refuses
+ * something.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +28,8 @@
 enum { LEAVES = 0x1c /* Ctrl-\, as Ctrl-] leaves `tools/bulkhead run --attach` */, LIMIT_MS = 1000, ROOM = 1 << 16 };
 enum { ENDED, GONE, WRONG, REFUSED };
 
-/* ---- Which channels ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Which channels
+ * ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A line of a channel's attribute in sysfs, without its end. Returns whether there is one. */
 static int read_attribute(const char *device, const char *attribute, char *text, size_t room)
@@ -93,11 +95,12 @@ static void note_one(const char *channel, const char *peer, int end, void *conte
 		snprintf(end ? search->found.says : search->found.hears, NAME_MAX + 1, "%s", channel);
 }
 
-/* ---- From one to the other --------------------------------------------------------------------------------------------------------------- */
+/* ---- From one to the other
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static void complain(const char *what, const char *name, int error)
 {
-	fprintf(stderr, "bulkhead-console: %s%s%s: %s\n", what, *name ? " " : "", name, strerror(-error));
+	fprintf(stderr, "bulkhead-console: %s%s%s: %s\n", what, *name ? " " : "", name, bulkhead_error_text(error));
 }
 
 static int put_all(int file, const char *text, size_t length)
@@ -153,8 +156,8 @@ static int hear(struct bulkhead_channel *hears, const char *text, size_t length)
 }
 
 /*
- * Both ways, until the input ends, `leave` is typed, or the sandbox is gone. Returns a status. `keeps`: an input that ends may begin again, as that
- * of a pseudoterminal does.
+ * Both ways, until the input ends, `leave` is typed, or the sandbox is gone. Returns a status. `keeps`: an input that ends may begin again,
+ * as that of a pseudoterminal does.
  */
 static int carry(struct bulkhead_channel *says, struct bulkhead_channel *hears, int in, int out, int leave, int keeps)
 {
@@ -198,7 +201,8 @@ static int carry(struct bulkhead_channel *says, struct bulkhead_channel *hears, 
 	}
 }
 
-/* ---- Here, or on a pseudoterminal ------------------------------------------------------------------------------------------------------------ */
+/* ---- Here, or on a pseudoterminal
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static int carry_here(struct bulkhead_channel *says, struct bulkhead_channel *hears, const char *name)
 {

@@ -11,10 +11,13 @@
 #include <unistd.h>
 
 #include "bulkhead_channel.h"
+#include "memory.h"
 
 #define FOLDER    "/dev/bulkhead/"
 #define NS_PER_MS 1000000LL
 #define NS_PER_S  1000000000LL
+
+enum { PERIOD_MS = 1 }; /* how often who waits looks, without the module: as often as the module does */
 
 /* ---- Time ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -51,11 +54,25 @@ static int left_ms(const struct limit *limit)
 	return left <= 0 ? 0 : (int)((left + NS_PER_MS - 1) / NS_PER_MS);
 }
 
-static int wait_until(int file, short events, const struct limit *limit)
+/* Without the module. */
+static int look_until(struct bulkhead_memory *memory, short events, const struct limit *limit)
 {
-	struct pollfd one = { .fd = file, .events = events };
+	for (;;) {
+		const short found = bulkhead_memory_ready(memory) & (events | POLLERR | POLLHUP);
+
+		if (found || left_ms(limit) == 0)
+			return found;
+		poll(NULL, 0, PERIOD_MS);
+	}
+}
+
+static int wait_until(const struct bulkhead_channel *channel, short events, const struct limit *limit)
+{
+	struct pollfd one = { .fd = channel->file, .events = events };
 	int count;
 
+	if (channel->direct)
+		return look_until(channel->direct, events, limit);
 	do
 		count = poll(&one, 1, left_ms(limit));
 	while (count < 0 && errno == EINTR);
@@ -64,6 +81,14 @@ static int wait_until(int file, short events, const struct limit *limit)
 
 /* ---- One message --------------------------------------------------------------------------------------------------------------------- */
 
+static int try(const struct bulkhead_channel *channel, unsigned long command, struct bulkhead_message *message)
+{
+	if (!channel->direct)
+		return ioctl(channel->file, command, message) ? -errno : 0;
+	return command == BULKHEAD_SEND ? bulkhead_memory_send(channel->direct, message)
+					: bulkhead_memory_receive(channel->direct, message);
+}
+
 static int carry(const struct bulkhead_channel *channel, unsigned long command, struct bulkhead_message *message, int limit_ms)
 {
 	const struct bulkhead_message asked = *message;
@@ -71,18 +96,21 @@ static int carry(const struct bulkhead_channel *channel, unsigned long command, 
 	const short event = command == BULKHEAD_SEND ? POLLOUT : POLLIN;
 
 	for (;;) {
-		int came;
+		int came, error;
 
 		*message = asked;
-		if (ioctl(channel->file, command, message) == 0)
-			return 0;
-		if (errno == EINTR)
+		error = try(channel, command, message);
+		if (error == -EINTR)
 			continue;
-		if (errno != EAGAIN)
-			return -errno;
+		if (error != -EAGAIN)
+			return error;
 		if (left_ms(&limit) == 0)
 			return -ETIMEDOUT;
-		came = wait_until(channel->file, event, &limit);
+		if (channel->direct) {
+			poll(NULL, 0, PERIOD_MS);
+			continue;
+		}
+		came = wait_until(channel, event, &limit);
 		if (came <= 0)
 			return came < 0 ? came : -ETIMEDOUT;
 	}
@@ -138,7 +166,18 @@ int bulkhead_latest(const struct bulkhead_channel *channel, void *data, size_t r
 
 int bulkhead_ask(const struct bulkhead_channel *channel, struct bulkhead_info *info)
 {
-	return ioctl(channel->file, BULKHEAD_GET_INFO, info) ? -errno : 0;
+	if (!channel->direct)
+		return ioctl(channel->file, BULKHEAD_GET_INFO, info) ? -errno : 0;
+	bulkhead_memory_ask(channel->direct, info);
+	return 0;
+}
+
+/* As the module is not there, or has no such channel. */
+static int open_memory(struct bulkhead_channel *channel, const char *name)
+{
+	int error = bulkhead_memory_open(&channel->direct, name, "");
+
+	return error ? error : bulkhead_ask(channel, &channel->info);
 }
 
 int bulkhead_open(struct bulkhead_channel *channel, const char *name)
@@ -152,18 +191,35 @@ int bulkhead_open(struct bulkhead_channel *channel, const char *name)
 	snprintf(path, sizeof(path), FOLDER "%s", name);
 	*channel = (struct bulkhead_channel){ .file = open(path, O_RDWR | O_CLOEXEC) };
 	if (channel->file < 0)
-		return -errno;
+		return errno == ENOENT ? open_memory(channel, name) : -errno;
 	error = bulkhead_ask(channel, &channel->info);
 	if (error)
 		bulkhead_close(channel);
 	return error;
 }
 
+const char *bulkhead_error_text(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "there is no such channel";
+	case -EOPNOTSUPP:
+		return "the module `bulkhead` is not loaded, and without it this kernel would not map the channel as the other end does";
+	case -ENXIO:
+		return "what lies there is not the channel that the kernel was told of";
+	default:
+		return strerror(-error);
+	}
+}
+
 void bulkhead_close(struct bulkhead_channel *channel)
 {
-	if (channel->memory)
+	if (channel->direct)
+		bulkhead_memory_close(channel->direct);
+	else if (channel->memory)
 		munmap(channel->memory, channel->info.bytes);
-	close(channel->file);
+	if (channel->file >= 0)
+		close(channel->file);
 	*channel = (struct bulkhead_channel){ .file = -1 };
 }
 
@@ -171,13 +227,17 @@ int bulkhead_wait(const struct bulkhead_channel *channel, short events, int limi
 {
 	const struct limit limit = begin(limit_ms);
 
-	return wait_until(channel->file, events, &limit);
+	return wait_until(channel, events, &limit);
 }
 
 int bulkhead_set_checked(const struct bulkhead_channel *channel, int checked)
 {
 	const uint32_t word = checked != 0;
 
+	if (channel->direct) {
+		bulkhead_memory_set_checked(channel->direct, checked);
+		return 0;
+	}
 	return ioctl(channel->file, BULKHEAD_SET_CHECKED, &word) ? -errno : 0;
 }
 
@@ -189,6 +249,10 @@ int bulkhead_map(struct bulkhead_channel *channel)
 
 	if (channel->memory)
 		return 0;
+	if (channel->direct) {
+		channel->memory = bulkhead_memory_give(channel->direct);
+		return 0;
+	}
 	memory = mmap(NULL, info->bytes, PROT_READ, MAP_SHARED, channel->file, 0);
 	if (memory == MAP_FAILED)
 		return -errno;

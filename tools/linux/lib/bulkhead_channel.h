@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Channels from programs of a Linux sandbox: what uapi/bulkhead.h offers, with a time limit to each call.
+ * Channels from programs of a Linux sandbox: what uapi/bulkhead.h offers, with a time limit to each call. In a kernel without the module,
+ * on a PC, the same by /dev/mem, for root: who waits looks every millisecond, nobody is rung, and a channel is one thread's at a time, and
+ * of the process that has opened it.
  *
  * Every function returns 0 or more, or -errno:
  *   -ETIMEDOUT    not in time: nothing came, or there was no room
@@ -11,6 +13,9 @@
  *   -EPROTO       the other end broke the protocol
  *   -EBUSY        somebody else has the channel open, or as many as it has readers; or it is used in place
  *   -EINVAL       a name that none can be; an end that only sends, or only receives
+ *   -ENOENT       there is no such channel
+ *   -EOPNOTSUPP   there is, but not without the module: this kernel would map its memory other than the other end does
+ *   -ENXIO        without the module: what lies there is not what the kernel was told of
  * A time limit is in milliseconds: 0 tries once, negative is none. A signal whose handler returns does not end a call.
  */
 #ifndef BULKHEAD_CHANNEL_H
@@ -25,14 +30,17 @@ extern "C" {
 #endif
 
 struct bulkhead_channel {
-	int file;                  /* may be polled with others */
-	void *memory;              /* NULL: it is not mapped */
-	struct bulkhead_info info; /* as it was when the channel was opened */
+	int file;                       /* may be polled with others; -1, which poll(2) takes for none: there is no module */
+	void *memory;                   /* NULL: it is not mapped */
+	struct bulkhead_info info;      /* as it was when the channel was opened */
+	struct bulkhead_memory *direct; /* NULL: by the module */
 };
 
-/* Opens /dev/bulkhead/NAME. On failure nothing is open. */
+/* Opens /dev/bulkhead/NAME; where there is none, the memory that it stands for. On failure nothing is open. */
 int bulkhead_open(struct bulkhead_channel *channel, const char *name);
 void bulkhead_close(struct bulkhead_channel *channel);
+/* What such a -errno says, in English. */
+const char *bulkhead_error_text(int error);
 /* What the channel is, and how it stands, now. */
 int bulkhead_ask(const struct bulkhead_channel *channel, struct bulkhead_info *info);
 

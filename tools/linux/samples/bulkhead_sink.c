@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bulkhead-sink: takes the samples of a sandbox kernel's `source` or `relay` (kernel/core/channel_programs.h) from a ring or a latest value, looks at
- * each, and says what came of it. A sample of how a program uses libbulkhead-channel.
+ * bulkhead-sink: takes the samples of a sandbox kernel's `source` or `relay` (kernel/core/channel_programs.h) from a ring or a latest
+ * value, looks at each, and says what came of it. A sample of how a program uses libbulkhead-channel.
  *
  *   bulkhead-sink CHANNEL [SECONDS]     for so long; without it until the other end is gone for good
  *
- * One line every second, and at the end: `epochs` lives of the other end, or of the source before it; `lost`, `doubled`: numbers that were left out, or
- * that came again, within one; `damaged`: refused by the CRC; `wrong`: not what a source sends. Ends with 0 if all of these are 0, else with 1.
+ * One line every second, and at the end: `epochs` lives of the other end, or of the source before it; `lost`, `doubled`: numbers that were
+ * left out, or that came again, within one; `damaged`: refused by the CRC; `wrong`: not what a source sends. Ends with 0 if all of these
+ * are 0, else with 1.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -62,8 +63,8 @@ static void look_at(const struct sample *sample, int is_ring)
 
 static void say(void)
 {
-	printf("epochs %" PRIu64 ", taken %" PRIu64 ", lost %" PRIu64 ", doubled %" PRIu64 ", damaged %" PRIu64 ", wrong %" PRIu64 "\n", seen.epochs,
-	       seen.taken, seen.lost, seen.doubled, seen.damaged, seen.wrong);
+	printf("epochs %" PRIu64 ", taken %" PRIu64 ", lost %" PRIu64 ", doubled %" PRIu64 ", damaged %" PRIu64 ", wrong %" PRIu64 "\n",
+	       seen.epochs, seen.taken, seen.lost, seen.doubled, seen.damaged, seen.wrong);
 	fflush(stdout);
 }
 
@@ -139,7 +140,7 @@ int main(int argc, char **argv)
 	if (result == 0)
 		result = bulkhead_set_checked(&channel, 1);
 	if (result < 0) {
-		fprintf(stderr, "bulkhead-sink: %s: %s\n", argv[1], strerror(-result));
+		fprintf(stderr, "bulkhead-sink: %s: %s\n", argv[1], bulkhead_error_text(result));
 		return REFUSED;
 	}
 	return sink(&channel, seconds);

@@ -4,6 +4,8 @@
     with Channel("speed") as speed:
         message = speed.receive(timeout=1.0)
 
+In a kernel without the module, on a PC, the C library does the same by /dev/mem, for root, if it is there: libbulkhead-channel.so.
+
 What goes wrong is an OSError by its errno, so most have a class of Python's own: TimeoutError if nothing came in time; ConnectionResetError says once that the other end lives anew; BrokenPipeError that it will not come back; EMSGSIZE that a
 message is longer than a slot, EBADMSG that one came damaged, EPROTO that the other end broke the protocol, EBUSY that somebody else has it open.
 """
@@ -23,10 +25,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from types import TracebackType
+from typing import Any
 
 __all__ = ["Channel", "Flags", "Info", "Kind", "Message", "State", "names"]
 
 FOLDER = "/dev/bulkhead"
+LIBRARY = "libbulkhead-channel.so"  # as dlopen(3) finds it
 NAME_BYTES = 32
 
 
@@ -52,6 +56,7 @@ _STATE_AT = 13
 _MESSAGE = struct.Struct("<QIIII")
 _NO_WAIT, _AGAIN = 1, 2
 _MAGIC, _WRITE, _READ = 0xBB, 1, 2
+_SLICE = 0.1  # seconds
 
 
 def _command(direction: int, number: int, size: int) -> int:
@@ -113,6 +118,86 @@ def _unpacked(data: bytes) -> Info:
     return Info(*values)
 
 
+class _Layout(ctypes.Structure):
+    """struct bulkhead_channel of bulkhead_channel.h."""
+
+    _fields_ = (
+        ("file", ctypes.c_int),
+        ("memory", ctypes.c_void_p),
+        ("info", ctypes.c_uint64 * (_INFO.size // 8)),
+        ("direct", ctypes.c_void_p),
+    )
+
+
+def _library() -> Any:
+    return ctypes.CDLL(LIBRARY)
+
+
+class _Memory:
+    """A channel in a kernel without the module, by the C library. Each call tries once; one that would have to wait raises BlockingIOError."""
+
+    def __init__(self, name: str) -> None:
+        self._library = _library()
+        self._layout = _Layout()
+        self._asked(self._library.bulkhead_open(ctypes.byref(self._layout), name.encode()))
+
+    def close(self) -> None:
+        self._library.bulkhead_close(ctypes.byref(self._layout))
+
+    def info(self) -> bytes:
+        data = ctypes.create_string_buffer(_INFO.size)
+        self._asked(self._library.bulkhead_ask(ctypes.byref(self._layout), data))
+        return data.raw
+
+    def carry(self, command: int, message: bytearray) -> None:
+        """As the module's ioctl, but that nothing is told of a message that is too long."""
+        address, length, flags, _, options = _MESSAGE.unpack(message)
+        one, place, room = ctypes.byref(self._layout), ctypes.c_void_p(address), ctypes.c_size_t(length)
+        if command == _SEND:
+            self._asked(self._library.bulkhead_send_part(one, place, room, ctypes.c_uint32(flags), 0))
+            return
+        came = (ctypes.c_char * _MESSAGE.size).from_buffer(message)
+        try:
+            if options & _AGAIN:
+                self._asked(self._library.bulkhead_latest(one, place, room, came))
+            else:
+                self._asked(self._library.bulkhead_receive_part(one, place, room, came, 0))
+        finally:
+            del came
+
+    def wait(self, events: int, timeout: float | None) -> int:
+        """A little at a time, so that Python hears signals."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = _SLICE if deadline is None else min(_SLICE, max(deadline - time.monotonic(), 0))
+            limit = ctypes.c_int(math.ceil(left * 1000))
+            found = self._asked(self._library.bulkhead_wait(ctypes.byref(self._layout), ctypes.c_short(events), limit))
+            if found or (deadline is not None and time.monotonic() >= deadline):
+                return found
+
+    def set_checked(self, checked: bool) -> None:
+        self._asked(self._library.bulkhead_set_checked(ctypes.byref(self._layout), int(checked)))
+
+    @staticmethod
+    def _asked(result: int) -> int:
+        if result >= 0:
+            return result
+        number = errno.EAGAIN if -result == errno.ETIMEDOUT else -result
+        raise OSError(number, os.strerror(number))
+
+
+def _opened(name: str) -> tuple[int, _Memory | None]:
+    try:
+        return os.open(f"{FOLDER}/{name}", os.O_RDWR | os.O_CLOEXEC), None
+    except FileNotFoundError as missing:
+        try:
+            return -1, _Memory(name)
+        except OSError as error:
+            if error.errno is None or error.errno == errno.ENOENT:  # there is no library; or no such channel
+                raise missing from None
+            raise
+
+
 class Channel:
     """The end of a channel that this sandbox is. One program has it open at a time, or as many as a latest value has readers.
 
@@ -121,7 +206,7 @@ class Channel:
     def __init__(self, name: str) -> None:
         if not 0 < len(name.encode()) < NAME_BYTES or "/" in name or name.startswith("."):
             raise ValueError(f"no channel can be called {name!r}")
-        self._file = os.open(f"{FOLDER}/{name}", os.O_RDWR | os.O_CLOEXEC)
+        self._file, self._memory = _opened(name)
         try:
             self._opened = self.info()
         except BaseException:
@@ -147,13 +232,18 @@ class Channel:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+        if self._memory:
+            self._memory.close()
+            self._memory = None
 
     def fileno(self) -> int:
-        """For select, selectors and asyncio: readable if there is a message, writable if one may be sent."""
+        """For select, selectors and asyncio: readable if there is a message, writable if one may be sent. Without the module -1: `wait` alone waits."""
         return self._file
 
     def info(self) -> Info:
         """How it stands now."""
+        if self._memory:
+            return _unpacked(self._memory.info())
         data = bytearray(_INFO.size)
         fcntl.ioctl(self._file, _GET_INFO, data)
         return _unpacked(bytes(data))
@@ -177,6 +267,8 @@ class Channel:
 
     def wait(self, events: int = select.POLLIN, timeout: float | None = None) -> int:
         """The events of poll(2) that came; 0: none in time."""
+        if self._memory:
+            return self._memory.wait(events, timeout)
         poll = select.poll()
         poll.register(self._file, events)
         found = poll.poll(None if timeout is None else math.ceil(max(timeout, 0) * 1000))
@@ -184,11 +276,15 @@ class Channel:
 
     def set_checked(self, checked: bool = True) -> None:
         """From now on messages have a CRC, and none without one is taken."""
+        if self._memory:
+            return self._memory.set_checked(checked)
         fcntl.ioctl(self._file, _SET_CHECKED, struct.pack("<I", checked))
 
     def map(self) -> tuple[mmap.mmap, mmap.mmap]:
         """All of it for reading, and the own part for writing, which readers of a latest value have in common. The end is the program's from now on: `send`
-        and `receive` raise EBUSY."""
+        and `receive` raise EBUSY. Without the module EOPNOTSUPP."""
+        if self._memory:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
         one = self._opened
         whole = mmap.mmap(self._file, one.bytes, mmap.MAP_SHARED, mmap.PROT_READ)
         try:
@@ -211,7 +307,10 @@ class Channel:
             while True:
                 message = bytearray(_MESSAGE.pack(address, length, flags, 0, options | _NO_WAIT))
                 try:
-                    fcntl.ioctl(self._file, command, message)
+                    if self._memory:
+                        self._memory.carry(command, message)
+                    else:
+                        fcntl.ioctl(self._file, command, message)
                 except BlockingIOError:
                     left = None if deadline is None else deadline - time.monotonic()
                     if (left is not None and left <= 0) or not self.wait(event, left):

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seeded mistakes in the library of a Linux without the module for channels: what it makes of ACPI and of a device tree, and how it uses /dev/mem."""
+
+from tests.mutation.mutation import Mutation
+
+MEMORY, TREE, AML = (f"tools/linux/lib/{name}.c" for name in ("memory", "description", "description_aml"))
+LINUX_MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("linux_memory_test", "linux_description_test")}
+LINUX_MEMORY_PARTS = {"linux_memory_test": [MEMORY, TREE, AML], "linux_description_test": [TREE, AML]}
+
+
+def used(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"without the module: {what}", MEMORY, old, new, "linux_memory_test")
+
+
+def told(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"without the module: {what}", TREE, old, new, "linux_description_test")
+
+
+def read(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"AML of channels: {what}", AML, old, new, "linux_description_test")
+
+
+LINUX_MEMORY_ROWS = (
+    used("what is another's can be made writable", "open(path, O_RDONLY | O_CLOEXEC)", "open(path, O_RDWR | O_CLOEXEC)"),
+    used("all of it is writable", "memory->about.bytes, PROT_READ, file", "memory->about.bytes, PROT_READ | PROT_WRITE, file"),
+    used("the page is in the own area", "about->page_offset + BH_PAGE_BYTES : 0;", "about->page_offset : 0;"),
+    used("the own area is the other's", "memory->own_offset = about->end ?", "memory->own_offset = !about->end ?"),
+    used(
+        "the page is in end 0's area",
+        "about->bytes - memory->own_offset : about->page_offset;",
+        "about->bytes - memory->own_offset : about->page_offset + BH_PAGE_BYTES;",
+    ),
+    used("any channel is the one", "strncmp((const char *)page->name, about->name, sizeof(page->name)) == 0", "true"),
+    used("whatever lies there is a channel", "!= BH_END_OK) return -ENXIO;", "!= BH_END_OK) return 0;"),
+    used("an end has two owners", "if (fcntl(memory->file, F_OFD_SETLK, &lock) == 0)", "if (true)"),
+    used("one program owns it twice", "F_OFD_SETLK", "F_SETLK"),
+    used("a latest value has one reader", "memory->end.readers : 1;", "1 : 1;"),
+    used(
+        "a writer is several",
+        "memory->end.role == BH_END_LATEST_READER ? memory->end.readers : 1",
+        "memory->end.readers ? memory->end.readers : 1",
+    ),
+    used("readers have one lock", "(off_t)(memory->about.address + memory->reader)", "(off_t)memory->about.address"),
+    used("all readers are the first", "if (!error && memory->reader)", "if (false)"),
+    used(
+        "it lies where memory begins",
+        "protection, MAP_SHARED | (place ? MAP_FIXED : 0), file, (off_t)address)",
+        "protection, MAP_SHARED | (place ? MAP_FIXED : 0), file, 0)",
+    ),
+    used("what is written stays here", "MAP_SHARED | (place ? MAP_FIXED : 0)", "MAP_PRIVATE | (place ? MAP_FIXED : 0)"),
+    used("a child goes on with a copy", "if (!error && madvise(memory->whole, about->bytes, MADV_DONTFORK))", "if (false)"),
+    used("the first connection is a loss", "memory->fresh = true;"),
+    used("no new life is told of", "if (!memory->fresh) return -ECONNRESET;"),
+    used(
+        "a new life is told of for ever",
+        "if (was_reset(memory)) { memory->reset = false; return -ECONNRESET; } error",
+        "if (was_reset(memory)) { return -ECONNRESET; } error",
+    ),
+    used("who opens it takes no part", "bulkhead_memory_ready(memory); /*", "/*"),
+    used("a message is longer than the buffer", "if (result == BH_END_OK && message->length > room) return BH_END_SIZE;"),
+    used("a message stays", "released = bh_ring_release(end);", "released = BH_END_OK;"),
+    used(
+        "a damaged message stays",
+        "if (result != BH_END_OK && result != BH_END_CHECK) return result;",
+        "if (result != BH_END_OK) return result;",
+    ),
+    used(
+        "a latest value is new each time",
+        "return result == BH_END_OK && started && end->taken == known && !again ? BH_END_AGAIN : result;",
+        "return result;",
+    ),
+    used("a buffer is written for nothing", "again ? BH_END_OK : may_receive(end)", "BH_END_OK"),
+    used("a latest value cannot be had again", "message->options & BULKHEAD_AGAIN, &came", "false, &came"),
+    used("nobody knows how long it is", "if (!error || error == -EMSGSIZE) {", "if (!error) {"),
+    used("unknown flags are sent", "if (!bh_flags_valid(message->flags)) return -EINVAL;"),
+    used("a message is longer than a slot", "if (message->length > memory->end.slot_bytes) return -EMSGSIZE;"),
+    used(
+        "receives beside the program",
+        "if (memory->in_place) return -EBUSY; if (was_reset(memory)) { memory->reset = false; return -ECONNRESET; } error = receive_one",
+        "if (was_reset(memory)) { memory->reset = false; return -ECONNRESET; } error = receive_one",
+    ),
+    used("who is in place is told of everything", "memory->polled = now;"),
+    used("who is in place is told of nothing", "return changed ? POLLIN | POLLOUT : 0;", "return 0;"),
+    used(
+        "a full mailbox is ready", "end->peer_taken != end->sent || end->peer_sent != end->taken) ? BH_END_AGAIN", "false) ? BH_END_AGAIN"
+    ),
+    used("who is gone is not seen", "return (short)(open | POLLHUP);", "return open;"),
+    used("a reset is not seen", "if (was_reset(memory)) return POLLERR", "if (false) return POLLERR"),
+    used("reader 0 is told", ".reader = memory->reader,"),
+    told("any node is a channel's", "!= sizeof(is) || memcmp(is, compatible, sizeof(is)) != 0)", "!= sizeof(is))"),
+    told("numbers are little-endian", "number = number << 8 | *bytes++;", "number = number << 8 | bytes[count];"),
+    told("a name has no end", "return bytes > 0 && name[bytes - 1] == '\\0';", "return bytes > 0;"),
+    told(
+        "any channel is the one of that name",
+        "bulkhead_describe_node(found, node) == 0 && strcmp(found->name, name) == 0",
+        "bulkhead_describe_node(found, node) == 0",
+    ),
+    told("other nodes are asked", 'if (strncmp(entry->d_name, "channel@", strlen("channel@")) != 0) continue;'),
+    told("an end is a third one", "found->end > 1 || found->bytes == 0", "found->bytes == 0"),
+    told("it may have no bytes", "|| found->bytes == 0"),
+    told("it wraps", "|| found->address > INT64_MAX - found->bytes"),
+    told(
+        "it begins within a page",
+        "(found->address | found->bytes | found->page_offset) % PAGE_BYTES",
+        "(found->bytes | found->page_offset) % PAGE_BYTES",
+    ),
+    told(
+        "it ends within a page",
+        "(found->address | found->bytes | found->page_offset) % PAGE_BYTES",
+        "(found->address | found->page_offset) % PAGE_BYTES",
+    ),
+    told(
+        "the page lies across two",
+        "(found->address | found->bytes | found->page_offset) % PAGE_BYTES",
+        "(found->address | found->bytes) % PAGE_BYTES",
+    ),
+    read("a length is longer than what it lies in", "if (bytes > left(span)) return false;"),
+    read("a byte behind the end", "if (!left(span)) return false; *byte = *span->at++;", "*byte = *span->at++;"),
+    read(
+        "a long name is cut nowhere",
+        "if (value->kind != TEXT || left(&value->inside) >= BULKHEAD_NAME_BYTES) return false;",
+        "if (value->kind != TEXT) return false;",
+    ),
+    read(
+        "a number is cut",
+        "if (value->kind != NUMBER || value->number > UINT32_MAX) return false;",
+        "if (value->kind != NUMBER) return false;",
+    ),
+    read("another device's properties", 'has |= is_text(&value, "PRP0001") ? IS_PRP : 0;', "has |= IS_PRP;"),
+    read("another binding", 'is_text(&value, "bulkhead,channel-end-v1") ? HAS_COMPATIBLE : 0', "HAS_COMPATIBLE"),
+    read(
+        "any other resource is memory",
+        "if (tag != QWORD_SPACE || left(&one) < QWORD_SPACE_BYTES || one.at[SPACE_TYPE] != MEMORY) continue;",
+        "if (left(&one) < 9) continue;",
+    ),
+    read("a table that says another length", "|| number_at(table + SEGMENT, 4) != bytes"),
+    read("the first channel is the one", "read_device(inside, found) && strcmp(found->name, name) == 0", "read_device(inside, found)"),
+)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BH-F6.linux. How a program of a Linux without the module finds a channel in what the kernel was told, by ACPI or by a device tree, and
+ * what it takes for none. tools/linux/lib/description.c, description_aml.c
+ */
+#include <errno.h>
+
+#include "description.h"
+#include "linux_root.h"
+
+static void test_acpi(void)
+{
+	const struct aml_channel good = { "PRP0001", "bulkhead,channel-end-v1", "speed", "control", 0x3fd103000, 0x5000, 1, 0x2000 };
+	struct aml_channel other = good;
+	struct bulkhead_description found;
+
+	other.label = "orders";
+	other.end = 0;
+	tell(&other, &good);
+	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
+	CHECK_EQ(found.address, 0x3fd103000);
+	CHECK_EQ(found.bytes, 0x5000);
+	CHECK_EQ(found.end, 1);
+	CHECK_EQ(found.page_offset, 0x2000);
+	CHECK_EQ(found.features, BULKHEAD_IS_TERMINAL);
+	CHECK(strcmp(found.name, "speed") == 0 && strcmp(found.peer, "control") == 0);
+	CHECK_EQ(bulkhead_describe(&found, "orders", root), 0);
+	CHECK_EQ(found.end, 0);
+	CHECK_EQ(bulkhead_describe(&found, "spee", root), -ENOENT);
+	CHECK_EQ(bulkhead_describe(&found, "", root), -ENOENT);
+	CHECK_EQ(bulkhead_describe(&found, "COM1", root), -ENOENT);
+}
+
+/* Each by itself is no channel, or one that cannot be. */
+static void test_what_acpi_may_not_say(void)
+{
+	static const struct aml_channel good = { "PRP0001", "bulkhead,channel-end-v1", "speed", "control", 0x3fd103000, 0x5000, 1, 0x2000 };
+	static const struct {
+		struct aml_channel is;
+		int error;
+	} rows[] = {
+		{ { "PRP0002", good.compatible, "speed", "control", 0x103000, 0x5000, 1, 0x2000 }, -ENOENT },
+		{ { "PRP0001", "bulkhead,channel-end-v2", "speed", "control", 0x103000, 0x5000, 1, 0x2000 }, -ENOENT },
+		{ { "PRP0001", good.compatible, "speed", "12345678901234567890123456789012", 0x103000, 0x5000, 1, 0x2000 }, -ENOENT },
+		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5000, UINT64_C(1) << 32, 0x2000 }, -ENOENT },
+		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5000, 1, UINT64_C(1) << 32 }, -ENOENT },
+		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5000, 2, 0x2000 }, -EINVAL },
+		{ { "PRP0001", good.compatible, "speed", "control", 0x103800, 0x5000, 1, 0x2000 }, -EINVAL },
+		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5800, 1, 0x2000 }, -EINVAL },
+		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0x5000, 1, 0x2800 }, -EINVAL },
+		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, 0, 1, 0x2000 }, -EINVAL },
+		{ { "PRP0001", good.compatible, "speed", "control", UINT64_C(0x7ffffffffffff000), 0x5000, 1, 0x2000 }, -EINVAL },
+		{ { "PRP0001", good.compatible, "speed", "control", 0x103000, UINT64_C(0x8000000000000000), 1, 0x2000 }, -EINVAL },
+	};
+	struct bulkhead_description found;
+
+	check_context.subject = "what ACPI may not say";
+	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		check_context.round = n;
+		tell(&rows[n].is, NULL);
+		CHECK_EQ(bulkhead_describe(&found, "speed", root), rows[n].error);
+	}
+	check_context.round = 0;
+}
+
+/* No table makes it read beyond, or takes without end: the sanitizers look. */
+static void test_a_damaged_table(void)
+{
+	const struct aml_channel good = { "PRP0001", "bulkhead,channel-end-v1", "speed", "control", 0x103000, 0x5000, 1, 0x2000 };
+	struct bulkhead_description found;
+	struct aml aml;
+	const size_t scope = aml_open(&aml);
+
+	aml_put_channel(&aml, &good);
+	aml_close(&aml, scope);
+	for (size_t length = 0; length < aml.length; length++) {
+		uint8_t *part = malloc(length + 1);
+
+		memcpy(part, aml.bytes, length);
+		CHECK_EQ(bulkhead_describe_aml(&found, "speed", part, length), -EINVAL);
+		if (length >= AML_HEADER) {
+			memcpy(part + 4, &length, 4); /* it says so itself */
+			CHECK(bulkhead_describe_aml(&found, "speed", part, length) < 0);
+		}
+		free(part);
+	}
+	for (size_t at = 0; at < aml.length; at++)
+		for (unsigned value = 0; value <= UINT8_MAX; value++) {
+			uint8_t *whole = malloc(aml.length);
+
+			memcpy(whole, aml.bytes, aml.length);
+			whole[at] = (uint8_t)value;
+			(void)bulkhead_describe_aml(&found, "speed", whole, aml.length);
+			free(whole);
+		}
+}
+
+static void test_a_device_tree(void)
+{
+	static const struct {
+		const char *name, *bytes;
+		size_t count;
+	} good[] = {
+		{ "compatible", "bulkhead,channel-end-v1", 24 },
+		{ "reg", "\0\0\0\3\xfd\x10\x30\0\0\0\0\0\0\0\x50\0", 16 },
+		{ "label", "speed", 6 },
+		{ "bulkhead,peer", "control", 8 },
+		{ "bulkhead,end", "\0\0\0\1", 4 },
+		{ "bulkhead,page-offset", "\0\0\x20\0", 4 },
+	};
+	struct bulkhead_description found;
+	char name[ROOM], folder[ROOM];
+
+	check_context.subject = "a device tree";
+	snprintf(folder, sizeof(folder), "%s/sys/firmware/devicetree/base/channel@3fd103000/", root);
+	make_folders(folder);
+	for (unsigned missing = 0; missing <= 6; missing++) {
+		check_context.round = missing;
+		for (unsigned n = 0; n < 6; n++) {
+			snprintf(name, sizeof(name), "/sys/firmware/devicetree/base/channel@3fd103000/%s", good[n].name);
+			write_file(name, good[n].bytes, n == missing ? good[n].count - 1 : good[n].count);
+		}
+		CHECK_EQ(bulkhead_describe_node(&found, folder), missing == 0 ? -ENOENT : missing < 6 ? -EINVAL : 0);
+	}
+	CHECK_EQ(found.features, 0);
+	write_file("/sys/firmware/devicetree/base/channel@3fd103000/bulkhead,telemetry", "", 0);
+	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
+	CHECK_EQ(found.address, 0x3fd103000);
+	CHECK_EQ(found.bytes, 0x5000);
+	CHECK_EQ(found.end, 1);
+	CHECK_EQ(found.page_offset, 0x2000);
+	CHECK_EQ(found.features, BULKHEAD_IS_TELEMETRY);
+	CHECK(strcmp(found.name, "speed") == 0 && strcmp(found.peer, "control") == 0);
+	unlink(path_of("/sys/firmware/acpi/tables/DSDT"));
+	CHECK_EQ(bulkhead_describe(&found, "spee", root), -ENOENT);
+	write_file("/sys/firmware/devicetree/base/channel@3fd103000/compatible", "bulkhead,channel-end-v2", 24);
+	CHECK_EQ(bulkhead_describe(&found, "speed", root), -ENOENT);
+	write_file("/sys/firmware/devicetree/base/channel@3fd103000/compatible", "bulkhead,channel-end-v1", 24);
+	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
+	/* The nodes of others are not asked. */
+	CHECK(rename(folder, path_of("/sys/firmware/devicetree/base/cpus@3fd103000")) == 0);
+	CHECK_EQ(bulkhead_describe(&found, "speed", root), -ENOENT);
+	check_context.round = 0;
+}
+
+int main(void)
+{
+	begin_root();
+	test_acpi();
+	test_what_acpi_may_not_say();
+	test_a_damaged_table();
+	test_a_device_tree();
+	return end_root();
+}
