@@ -28,6 +28,8 @@ TOO_BIG, ARGUMENTS_LONG = "BH-R065", "BH-R013"
 NOT_OF_HOSTS = {"iommu-map", "iommu-map-mask", "msi-parent", "msi-map", "msi-map-mask"}
 PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
 
+END_BYTES = 4  # the last token, for which alone libfdt's Python makes no room by itself
+
 
 def linux_arm_payload(kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
                       devices: list[Device], controllers: list[tuple[str, Span]], load: int | None,
@@ -69,6 +71,7 @@ def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], contr
     _pci(fdt, devices)
     _channels(fdt, channels)
     fdt.end_node()
+    fdt.resize(len(fdt.as_bytearray()) + END_BYTES)
     return bytes(fdt.as_fdt().as_bytearray())
 
 
