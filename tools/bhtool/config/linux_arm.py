@@ -15,7 +15,6 @@ import libfdt
 
 from bhtool.config.arm_boot import LAYOUTS
 from bhtool.config.channel_places import View
-from bhtool.config.channels import CHANNEL_END
 from bhtool.config.flat import flat_layout, flat_piece
 from bhtool.config.machine import GIC_SPI, GIC_SPI_FIRST_INTID, Device, Machine, interrupts_its_own_core
 from bhtool.config.payload import Payload, PayloadError, Piece, Room
@@ -197,7 +196,7 @@ def _channels(fdt: libfdt.FdtSw, channels: Sequence[View]) -> None:
     """The binding is in tools/linux/module/main.c. They lie outside of what is `memory`, so no kernel takes them for RAM."""
     for one in channels:
         fdt.begin_node(f"channel@{one.gpa:x}")
-        fdt.property_string("compatible", CHANNEL_END)
+        fdt.property_string("compatible", one.channel.compatible)
         fdt.property("reg", _quads(one.gpa, one.channel.size))
         fdt.property_string("label", one.channel.name)
         fdt.property_string("bulkhead,peer", one.other.name)
@@ -209,9 +208,14 @@ def _channels(fdt: libfdt.FdtSw, channels: Sequence[View]) -> None:
             fdt.property("bulkhead,telemetry", b"")
         if one.line:
             fdt.property("interrupts", struct.pack(">3I", GIC_SPI, one.line - GIC_SPI_FIRST_INTID, EDGE_RISING))
-        if one.gap_us:
+        if one.calls:
             fdt.property_u32("bulkhead,number", one.number)
+        if one.gap_us:
             fdt.property_u32("bulkhead,gap-us", one.gap_us)
+        if one.channel.on_request:
+            fdt.property_u32("bulkhead,kind", one.channel.kind_number)
+            fdt.property_u32("bulkhead,slots", one.channel.slots)
+            fdt.property_u32("bulkhead,slot-bytes", one.channel.slot_bytes)
         fdt.end_node()
 
 
