@@ -277,6 +277,16 @@ def test_device_tree_beyond_ram(compile_on: Compile, tmp_path: Path) -> None:
     assert text.endswith(") does not lie in RAM, 0x40000000..0x43ffffff; make the RAM larger")
 
 
+def test_a_tree_is_ended_that_has_no_room_left(compile_on: Compile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its room grows by as little as there is, so it is full when all is said: as by chance one in 256 is."""
+    begin = libfdt.FdtSw.__init__
+    monkeypatch.setattr(libfdt.FdtSw, "__init__", lambda self: begin(self, 1024))
+    monkeypatch.setattr(libfdt.FdtSw, "INC_SIZE", 4)
+    file = tmp_path / "full.dts"
+    file.write_text(f'#include "{MIXED}"\n')
+    assert guest_tree(compile_on(file, "qemu-aarch64")).find("/chosen") is not None
+
+
 @pytest.mark.parametrize("platform", ARM)
 def test_a_flat_binary_has_its_tree_above_it(compile_on: Compile, platform: str, tmp_path: Path) -> None:
     file = tmp_path / "flat.dts"

@@ -29,6 +29,8 @@ FIRST = {**dict.fromkeys(ARM, 0x0C100000), **dict.fromkeys(PCS, 0xFD100000)}
 SPEED = 'speed { compatible = "bulkhead,channel-v1"; from = <&two>; to = <&linux>; kind = "latest"; slot-bytes = <64>; };'
 ORDERS = 'orders { compatible = "bulkhead,channel-v1"; from = <&linux>; to = <&one>; };'
 OTHERS = 'others { compatible = "bulkhead,channel-v1"; from = <&one>; to = <&two>; };'
+ASIDE = 'aside { compatible = "bulkhead,channel-v1"; from = <&one>; to = <&linux>; kind = "latest"; slot-bytes = <64>; readers = <3>; on-request; };'
+SHAPE = {"bulkhead,number": 1, "bulkhead,kind": 2, "bulkhead,slots": 8, "bulkhead,slot-bytes": 64}  # of this one, as its page will say it
 TOLD = [("speed", "two", 1, 0, 0x1000, 0x3000), ("orders", "one", 0, 0x3000, 0x2000, 0x5000)]  # name, peer, end, offset, page, bytes
 
 
@@ -93,6 +95,28 @@ def test_acpi_has_a_device_for_each_of_its_own(compile_on: Compile, platform: st
         }
 
 
+@pytest.mark.parametrize("platform", ARM)
+def test_one_on_request_is_another_node_and_says_what_it_is(compile_on: Compile, platform: str, tmp_path: Path) -> None:
+    """A module of before would take it for one that is there, touch it, and end the sandbox."""
+    plan = compile_on(written(tmp_path, SPEED, ASIDE), platform)
+    tree = read_blob(memory_at(plan, linux_of(plan).arg))
+    always, aside = (node for node in tree.children.values() if node.name.startswith("channel@"))
+    assert (always.compatible, aside.compatible) == (["bulkhead,channel-end-v1"], ["bulkhead,channel-end-on-request-v1"])
+    assert {name: aside.number(name, 99) for name in SHAPE} == SHAPE
+    assert not set(always.properties) & set(SHAPE)
+
+
+@pytest.mark.parametrize("platform", PCS)
+def test_one_on_request_is_another_device_and_says_what_it_is(compile_on: Compile, platform: str, tmp_path: Path) -> None:
+    text = disassembled(compile_on(written(tmp_path, SPEED, ASIDE), platform), tmp_path)
+    always, aside = (re.sub(r"\s+", "", one) for one in text.split("Device (CH")[1:])
+    assert '"compatible","bulkhead,channel-end-v1"}' in always
+    assert '"compatible","bulkhead,channel-end-on-request-v1"}' in aside
+    found: list[tuple[str, str]] = re.findall(r'"(bulkhead,[a-z-]+)",(\w+)}', aside)
+    assert {name: number_of(value) for name, value in found if name in SHAPE} == SHAPE
+    assert not any(name in always for name in SHAPE)
+
+
 def number_of(text: str) -> int:
     """As the disassembler writes constants."""
     constants = {"Zero": 0, "One": 1}
@@ -100,8 +124,14 @@ def number_of(text: str) -> int:
 
 
 def test_the_most_channels_with_the_longest_names_fit(compile_on: Compile, tmp_path: Path) -> None:
-    many = [SPEED.replace("speed {", f"{chr(ord('a') + n)}{'x' * 30} {{") for n in range(16)]
-    assert disassembled(compile_on(written(tmp_path, *many), PCS[0]), tmp_path).count("PRP0001") == 16
+    """And of those on request, of which most is said, as many as there is room for."""
+    rung = ASIDE.replace("on-request;", "on-request; doorbell-max-hz = <100>;")
+    for on_request in (0, 8):
+        kinds = [(rung, "aside")] * on_request + [(SPEED, "speed")] * (16 - on_request)
+        many = [one.replace(f"{name} {{", f"{chr(ord('a') + n)}{'x' * 30} {{") for n, (one, name) in enumerate(kinds)]
+        plan = compile_on(written(tmp_path, *many), PCS[0])
+        assert plan.errors == []
+        assert disassembled(plan, tmp_path).count("PRP0001") == 16
 
 
 @pytest.mark.parametrize("platform", [ARM[0], PCS[0]])

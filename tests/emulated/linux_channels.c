@@ -16,9 +16,13 @@
  *   channels twice NAME                      opens it twice, then closes and opens it again
  *   channels readers NAME COUNT              opens it COUNT times in all, and says which reader each is and what it reads; the last one in
  *                                            place; then opens it once more, and once more after it has closed the second one
+ *   channels reopen NAME COUNT               opens and closes it so often, each on another core than before, and how often something came
+ *   channels keeps NAME                      who still has it open when its file was closed: a copy of the file, a mapping, a child's
+ * mapping
  */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +33,7 @@
 #include "bulkhead_channel.h"
 #include "channel_inline.h"
 
-enum { ROOM = 4096, PAGE = 4096, MOST = 8, SOON_MS = 1000, VALUES = 200 };
+enum { ROOM = 4096, PAGE = 4096, MOST = 8, SOON_MS = 1000, VALUES = 200, SOMETIMES = 10 };
 
 static struct bulkhead_channel channel;
 static char room[ROOM];
@@ -252,6 +256,84 @@ static void readers(const char *name, int wanted)
 	printf(" %u\n", more.info.reader);
 }
 
+static void move_to(int core)
+{
+	cpu_set_t cores;
+
+	CPU_ZERO(&cores);
+	CPU_SET(core, &cores);
+	if (sched_setaffinity(0, sizeof(cores), &cores))
+		printf("%s\n", named(-errno));
+}
+
+/* Each time opened by one core and closed by the other; in each tenth it stays until there is something. */
+static void reopen(const char *name, int wanted)
+{
+	int came = 0, error = 0, n = 0;
+
+	bulkhead_close(&channel);
+	for (; n < wanted && !error; n++) {
+		move_to(n % 2);
+		error = bulkhead_open(&channel, name);
+		move_to((n + 1) % 2);
+		if (!error && n % SOMETIMES == 0)
+			came += bulkhead_receive(&channel, room, sizeof(room), SOON_MS) >= 0;
+		if (!error)
+			bulkhead_close(&channel);
+	}
+	printf("%s, %d times, %d came\n", named(error), n, came);
+}
+
+/* By another file: EBUSY, or OK if nobody has it, and then nobody has it again. */
+static void try_open(const char *who, const char *name)
+{
+	struct bulkhead_channel other;
+	const int error = bulkhead_open(&other, name);
+
+	printf("%s: %s\n", who, named(error));
+	if (!error)
+		bulkhead_close(&other);
+}
+
+static bool is_there(const void *memory)
+{
+	const struct bh_channel *page = (const void *)((const char *)memory + channel.info.page_offset);
+
+	return page->magic == BH_CHANNEL_MAGIC;
+}
+
+static void keeps(const char *name)
+{
+	const int copy = dup(channel.file);
+	int until[2], status = 0;
+	void *memory;
+	pid_t child;
+	char byte;
+
+	close(channel.file);
+	try_open("a copy", name);
+	memory = mmap(NULL, channel.info.bytes, PROT_READ, MAP_SHARED, copy, 0);
+	close(copy);
+	channel.file = -1;
+	if (memory == MAP_FAILED || pipe(until))
+		return;
+	try_open("a mapping", name);
+	printf("it is %s\n", is_there(memory) ? "there" : "not there");
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		close(until[1]);
+		(void)!read(until[0], &byte, 1);
+		_exit(is_there(memory) ? 0 : 1);
+	}
+	munmap(memory, channel.info.bytes);
+	try_open("a child", name);
+	close(until[1]);
+	waitpid(child, &status, 0);
+	printf("to the child it was %s\n", WIFEXITED(status) && !WEXITSTATUS(status) ? "there" : "not there");
+	try_open("nobody", name);
+}
+
 int main(int words, char **word)
 {
 	const char *what = words > 2 ? word[1] : "";
@@ -290,6 +372,10 @@ int main(int words, char **word)
 		twice(word[2]);
 	else if (!strcmp(what, "readers"))
 		readers(word[2], first);
+	else if (!strcmp(what, "reopen"))
+		reopen(word[2], first);
+	else if (!strcmp(what, "keeps"))
+		keeps(word[2]);
 	bulkhead_close(&channel);
 	return 0;
 }

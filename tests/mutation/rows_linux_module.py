@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded mistakes in Linux's module for channels, for test_linux_module.py. `caught_by` is what the program linux_channels.c is called with, or a
-command of the shell; `good` the line that it then says, which the mistake has to change.
+"""Seeded mistakes in Linux's module for channels, for test_linux_module.py and, of what is opened on request, test_linux_module_requests.py. `caught_by`
+is what the program linux_channels.c is called with, or a command of the shell; `good` the line that it then says, which the mistake has to change.
 """
 
 from dataclasses import dataclass
 
 from tests.mutation.mutation import Mutation
 
-END, FILE, RING, WATCH = (f"tools/linux/module/{name}.c" for name in ("end", "file", "ring", "watch"))
+END, FILE, MAIN, REACH, RING, WATCH = (f"tools/linux/module/{name}.c" for name in ("end", "file", "main", "reach", "ring", "watch"))
 MAP, OF_SENDER, TWICE, READERS, SMALL, PLACE, FIRST = (
     "map samples",
     "map commands",
@@ -76,11 +76,63 @@ MODULE_ROWS = (
     ModuleMutation(
         "another is rung",
         RING,
-        "call_doorbell(channel->number) == BH_E_LATER",
-        "call_doorbell(channel->number + 1) == 0",
+        "channel_call(BH_CALL_DOORBELL, channel->number) == BH_E_LATER",
+        "channel_call(BH_CALL_DOORBELL, channel->number + 1) == 0",
         RUNG,
         "control is rung",
     ),
     ModuleMutation("who waits does not say so", WATCH, "want_ring(channel, true);", "", RUNG, "Linux is rung"),
     ModuleMutation("the timer wakes nobody", WATCH, "if (changed) wake_up_interruptible(&channel->waiters);", "", LATER, "message"),
+)
+
+# ---- On request: commands of the shell. A mistake may end this life of Linux, and so may, where that is what is good, what is closed ------------
+
+ENDS = "this life ends"
+CLOSED = "cat /sys/class/misc/bulkhead-aside/epoch"
+AGAIN = "channels twice aside"
+COUNTS = "timeout 2 channels count stream 5"  # which looks itself when a second is over
+PERIOD = "> /sys/module/bulkhead/parameters/period_us"
+GIVES_UP = (
+    f"echo 300000 {PERIOD}; timeout 0.2 cat /dev/bulkhead/stream > /dev/null; echo 1000 {PERIOD}"  # before the timer would look again
+)
+BESIDE = "(exec 3< /dev/bulkhead/stream; : < /dev/bulkhead/stream; dd bs=64 count=1 <&3 2> /dev/null | wc -c)"
+TOUCHES = f"{AGAIN}; devmem {{aside}}"
+ASKS = "channel->on_request && channel_call(BH_CALL_OPEN, channel->number) != BH_OK"
+CLOSES = "if (channel->on_request) (void)channel_call(BH_CALL_CLOSE, channel->number);"
+STOPS = "channel_watch_end(channel); channel->first = (struct bh_end){};"
+REFUSED = ModuleMutation("it asks for none of its own", REACH, ASKS, ASKS.replace("channel->number", "99"), AGAIN, "OK")
+
+
+def reaches(what: str, old: str, new: str, caught_by: str, good: str) -> ModuleMutation:
+    return ModuleMutation(what, REACH, old, new, caught_by, good)
+
+
+REQUEST_ROWS = (
+    REFUSED,
+    reaches("nobody asks the monitor", ASKS, "false", AGAIN, "OK"),
+    reaches("nobody hears its answer", ASKS, "channel->on_request && (channel_call(BH_CALL_OPEN, 99), false)", AGAIN, "OK"),
+    reaches("another is opened", ASKS, ASKS.replace("channel->number", "channel->number + 1"), AGAIN, "OK"),
+    reaches("it stays open", CLOSES, "", TOUCHES, ENDS),
+    reaches("it is closed before nobody looks any more", STOPS, f"{CLOSES} {STOPS}", AGAIN, "OK"),
+    reaches("whoever goes first closes it for all", "if (!--channel->holders)", "channel->holders = 0;", BESIDE, "48"),
+    ModuleMutation(
+        "it is open while it has a device", MAIN, "channel->on_request ? 0 : hold_always(channel)", "hold_always(channel)", CLOSED, "0"
+    ),
+    ModuleMutation("attributes look at what is closed", FILE, "if (!channel->memory) return;", "", CLOSED, "0"),
+    ModuleMutation(
+        "the timer looks at what is closed",
+        WATCH,
+        "hrtimer_cancel(&channel->timer); channel->watching",
+        "channel->watching",
+        f"{GIVES_UP}; sleep 0.5; echo up",
+        "up",
+    ),
+    ModuleMutation(
+        "who waits after somebody gave up waits for ever",
+        WATCH,
+        "channel->watching = false; /* nobody is left who takes the lock */",
+        "",
+        f"{GIVES_UP}; {COUNTS}",
+        "5 came, 5 in order",
+    ),
 )

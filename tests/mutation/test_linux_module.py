@@ -5,7 +5,7 @@ One Linux loads one module after the other, beside a sandbox kernel that sends.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from bhtool.config.rootfs.modules import index_of
 from bhtool.image import linux_module, payloads
 from bhtool.machine.dialogue import Dialogue
+from bhtool.platforms import Platform
 
 from tests.emulated.case import GICV3
 from tests.emulated.linux_shell import linux_shell
@@ -54,19 +55,24 @@ class Pair:
         return lines
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    platform, folder = platform_or_skip(GICV3), tmp_path_factory.mktemp("mutants")
+def modules_of(platform: Platform, rows: Sequence[ModuleMutation], folder: Path) -> dict[str, bytes]:
+    """By file names: the good one is number 0, and each row's has the number after its own."""
     version = index_of(payloads.modules(platform, lambda _: None)).version
-    programs = programs_of(platform)
-    apt = payloads.debian_apt()
+    apt, found = payloads.debian_apt(), {}
     with apt.locked():
         apt.prepare()
-        for number, row in enumerate((None, *MODULE_ROWS)):
+        for number, row in enumerate((None, *rows)):
             sources = linux_module.source_files() | ({Path(row.file).name: row.text().encode()} if row else {})
             target = folder / f"module-{number}.ko"
             linux_module.build(apt, platform.debian_architecture, version, sources, target, lambda _: None)
-            programs[target.name] = target.read_bytes()
+            found[target.name] = target.read_bytes()
+    return found
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    platform, folder = platform_or_skip(GICV3), tmp_path_factory.mktemp("mutants")
+    programs = programs_of(platform) | modules_of(platform, MODULE_ROWS, folder)
     file = partition(folder, platform, programs)
     with linux_shell(platform, scene_of(platform, compiled(platform, file))) as linux:
         yield Pair(linux, Shell(linux.session, "control"))

@@ -5,13 +5,13 @@ from collections import Counter
 
 from tests.litmus import test_litmus
 from tests.mutation import machine_mutations, test_host_mutations
-from tests.mutation.rows_linux_module import MODULE_ROWS
+from tests.mutation.rows_linux_module import MODULE_ROWS, REQUEST_ROWS
 from tests.proof import test_channel_ends
 
 
 def test_every_mistake_fits_the_sources() -> None:
     of_proofs = (mistake for _, mistake in (*test_litmus.MISTAKES, *test_channel_ends.MISTAKES))
-    for mutation in (*machine_mutations.MUTATIONS, *test_host_mutations.MUTATIONS, *MODULE_ROWS, *of_proofs):
+    for mutation in (*machine_mutations.MUTATIONS, *test_host_mutations.MUTATIONS, *MODULE_ROWS, *REQUEST_ROWS, *of_proofs):
         for one in (mutation, *getattr(mutation, "beside", ())):
             one.text()
 

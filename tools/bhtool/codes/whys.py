@@ -278,8 +278,8 @@ WHYS = {
         example=CHANNEL,
     ),
     "BH-R181": Why(
-        "A closed channel is a hole in the sandbox's memory. Its kernel opens it by a hypercall, `BH_CALL_OPEN`, before it touches it; a sandbox that does without protection of memory has no holes.",
-        example="on-request;      /* in a channel between two sandboxes of the sandbox kernel */",
+        "A closed channel is a hole in the sandbox's memory. Its kernel opens it by a hypercall, `BH_CALL_OPEN`, before it touches it, Linux' module when a program opens its file; a sandbox that does without protection of memory has no holes.",
+        example="on-request;      /* in a channel between two sandboxes that are protected */",
     ),
     "BH-R182": Why(
         "The sandbox kernel writes all that it tells in one piece, ten times in a second, and its reader shall find the newest whole: so it is a latest value, and a slot holds it. Linux tells nothing:"

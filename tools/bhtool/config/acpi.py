@@ -16,7 +16,6 @@ from pathlib import Path
 import jinja2
 
 from bhtool.config.channel_places import View
-from bhtool.config.channels import CHANNEL_END
 from bhtool.config.machine import Wire
 from bhtool.config.payload import Piece
 from bhtool.config.span import Span
@@ -122,9 +121,7 @@ def _mcfg(configuration: Span, last: int) -> bytes:
 
 def _dsdt(uarts: list[Port], bus: Bus | None, channels: Sequence[View]) -> bytes:
     template = Path(__file__).with_name("dsdt.asl.j2").read_text()
-    source = jinja2.Template(template, trim_blocks=True, undefined=jinja2.StrictUndefined).render(
-        uarts=uarts, bus=bus, channels=channels, compatible=CHANNEL_END
-    )
+    source = jinja2.Template(template, trim_blocks=True, undefined=jinja2.StrictUndefined).render(uarts=uarts, bus=bus, channels=channels)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         (path / "dsdt.asl").write_text(source)

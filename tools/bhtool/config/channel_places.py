@@ -50,6 +50,11 @@ class View:
         return gap_us(self.channel, self.end)
 
     @property
+    def calls(self) -> bool:
+        """There is something of it to ask the monitor for, by its number."""
+        return bool(self.gap_us) or self.channel.on_request
+
+    @property
     def span(self) -> Span:
         return Span(self.gpa, self.channel.size)
 

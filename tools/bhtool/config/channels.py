@@ -12,6 +12,7 @@ from bhtool.config.tree import Node, OfNode
 
 CHANNEL = "bulkhead,channel-v1"
 CHANNEL_END = "bulkhead,channel-end-v1"  # as Linux is told of one
+END_ON_REQUEST = "bulkhead,channel-end-on-request-v1"  # another name: a module that opens none must not look there
 FROM, TO, KIND, SLOT_BYTES, SLOTS = "from", "to", "kind", "slot-bytes", "slots"
 READERS = "readers"
 ON_REQUEST = "on-request"
@@ -21,6 +22,7 @@ MAILBOX: ChannelKind = "mailbox"
 RING: ChannelKind = "ring"
 LATEST: ChannelKind = "latest"
 KINDS: tuple[ChannelKind, ...] = (MAILBOX, RING, LATEST)
+KIND_NUMBERS = {MAILBOX: int(lib.BH_CHANNEL_MAILBOX), RING: int(lib.BH_CHANNEL_RING), LATEST: int(lib.BH_CHANNEL_LATEST)}
 DEFAULT_SLOTS, DEFAULT_SLOT_BYTES = 8, 4096
 MOST_READERS = int(lib.BH_CHANNEL_MOST_READERS)
 
@@ -49,6 +51,11 @@ class Channel(OfNode):
         return self.node.number(SLOT_BYTES, DEFAULT_SLOT_BYTES)
 
     @property
+    def kind_number(self) -> int:
+        """enum bh_channel_kind"""
+        return KIND_NUMBERS[self.kind]
+
+    @property
     def slots(self) -> int:
         """Of end 0."""
         return {MAILBOX: 1, LATEST: 2 * self.readers + 2}.get(self.kind) or self.node.number(SLOTS, DEFAULT_SLOTS)
@@ -62,6 +69,11 @@ class Channel(OfNode):
     def on_request(self) -> bool:
         """Its ends reach it while they have it open."""
         return self.has(ON_REQUEST)
+
+    @property
+    def compatible(self) -> str:
+        """Of its node, or device in ACPI, by which Linux' module knows it."""
+        return END_ON_REQUEST if self.on_request else CHANNEL_END
 
     @property
     def doorbell_hz(self) -> tuple[int, int]:

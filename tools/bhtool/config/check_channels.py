@@ -118,8 +118,6 @@ def can_be_closed(domains: Domains) -> Iterator[Finding]:
 
 
 def _why_never_closed(sandbox: Sandbox, channel: Channel) -> str:
-    if sandbox.is_linux:
-        return "runs Linux, whose module opens none on request yet"
     if "memory" in sandbox.unprotected:
         return "does without protection of memory: it reaches everything"
     if "dma" in sandbox.unprotected or sandbox.dma_reason:

@@ -15,7 +15,6 @@ import libfdt
 
 from bhtool.config.arm_boot import LAYOUTS
 from bhtool.config.channel_places import View
-from bhtool.config.channels import CHANNEL_END
 from bhtool.config.flat import flat_layout, flat_piece
 from bhtool.config.machine import GIC_SPI, GIC_SPI_FIRST_INTID, Device, Machine, interrupts_its_own_core
 from bhtool.config.payload import Payload, PayloadError, Piece, Room
@@ -27,6 +26,8 @@ from bhtool.text import MIB, size_text
 TOO_BIG, ARGUMENTS_LONG = "BH-R065", "BH-R013"
 NOT_OF_HOSTS = {"iommu-map", "iommu-map-mask", "msi-parent", "msi-map", "msi-map-mask"}
 PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
+
+END_BYTES = 4  # the last token, for which alone libfdt's Python makes no room by itself
 
 
 def linux_arm_payload(kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
@@ -69,6 +70,7 @@ def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], contr
     _pci(fdt, devices)
     _channels(fdt, channels)
     fdt.end_node()
+    fdt.resize(len(fdt.as_bytearray()) + END_BYTES)
     return bytes(fdt.as_fdt().as_bytearray())
 
 
@@ -194,7 +196,7 @@ def _channels(fdt: libfdt.FdtSw, channels: Sequence[View]) -> None:
     """The binding is in tools/linux/module/main.c. They lie outside of what is `memory`, so no kernel takes them for RAM."""
     for one in channels:
         fdt.begin_node(f"channel@{one.gpa:x}")
-        fdt.property_string("compatible", CHANNEL_END)
+        fdt.property_string("compatible", one.channel.compatible)
         fdt.property("reg", _quads(one.gpa, one.channel.size))
         fdt.property_string("label", one.channel.name)
         fdt.property_string("bulkhead,peer", one.other.name)
@@ -206,9 +208,14 @@ def _channels(fdt: libfdt.FdtSw, channels: Sequence[View]) -> None:
             fdt.property("bulkhead,telemetry", b"")
         if one.line:
             fdt.property("interrupts", struct.pack(">3I", GIC_SPI, one.line - GIC_SPI_FIRST_INTID, EDGE_RISING))
-        if one.gap_us:
+        if one.calls:
             fdt.property_u32("bulkhead,number", one.number)
+        if one.gap_us:
             fdt.property_u32("bulkhead,gap-us", one.gap_us)
+        if one.channel.on_request:
+            fdt.property_u32("bulkhead,kind", one.channel.kind_number)
+            fdt.property_u32("bulkhead,slots", one.channel.slots)
+            fdt.property_u32("bulkhead,slot-bytes", one.channel.slot_bytes)
         fdt.end_node()
 
 

@@ -34,7 +34,7 @@ CHANNEL_RULES = (
     Rule(
         "BH-R165",
         "All channels of a sandbox fit into 8 MiB of its window; those with `on-request` of 2 MiB at most into 16 MiB. A larger one of these has 1 GiB at most, and ARMv7 allows none.",
-        "make slots smaller or fewer; with `on-request` one may take 1 GiB, but for ARMv7 and Linux",
+        "make slots smaller or fewer; with `on-request` one may take 1 GiB, but for ARMv7",
         channels.fit_into_the_window,
         unless=("BH-R162", "BH-R163", "BH-R180"),
     ),
@@ -100,7 +100,7 @@ CHANNEL_RULES = (
     ),
     Rule(
         "BH-R181",
-        "What is opened on request can be closed: both ends are native, with protection of memory and of DMA, and nobody's terminal or telemetry is there.",
+        "What is opened on request can be closed: both ends have protection of memory and of DMA, and nobody's terminal or telemetry is there.",
         "take `on-request` out: then both ends have the channel always",
         channels.can_be_closed,
         unless=("BH-R161",),

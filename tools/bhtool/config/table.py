@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bhtool.abi import bytes_of, ffi, lib, new, put_text, sizeof
+from bhtool.config.channels import KIND_NUMBERS
 from bhtool.config.grants import Grant
 from bhtool.config.machine import Core, Costs
 from bhtool.config.plan import ChannelPlan, Function, Plan, Ports, Region, SandboxPlan
@@ -25,7 +26,6 @@ _KINDS = {
     "dma": lib.BH_REGION_DMA,
     "channel": lib.BH_REGION_CHANNEL,
 }
-CHANNEL_KINDS = {"mailbox": lib.BH_CHANNEL_MAILBOX, "ring": lib.BH_CHANNEL_RING, "latest": lib.BH_CHANNEL_LATEST}
 PROTECTIONS = {
     "memory": lib.BH_PROTECT_MEMORY,
     "io": lib.BH_PROTECT_IO,
@@ -174,7 +174,7 @@ def _put_function(row: Any, sandbox: int, function: Function) -> None:
 
 def _put_channel(row: Any, channel: ChannelPlan) -> None:
     put_text(row.name, channel.name)
-    row.hpa, row.kind, row.slots, row.slot_bytes = channel.hpa, CHANNEL_KINDS[channel.kind], channel.slots, channel.slot_bytes
+    row.hpa, row.kind, row.slots, row.slot_bytes = channel.hpa, KIND_NUMBERS[channel.kind], channel.slots, channel.slot_bytes
     row.flags = lib.BH_CHANNEL_ON_REQUEST if channel.on_request else 0
     for end in (0, 1):
         row.area_bytes[end], row.sandbox[end] = channel.area_bytes[end], channel.ends[end]

@@ -11,6 +11,7 @@
  *   -EMSGSIZE     longer than a slot, or than the buffer
  *   -EBADMSG      a message came damaged, and is taken
  *   -EPROTO       the other end broke the protocol
+ *   -EACCES       it is opened on request, and the monitor does not open it
  *   -EBUSY        somebody else has the channel open, or as many as it has readers; or it is used in place
  *   -EINVAL       a name that none can be; an end that only sends, or only receives
  *   -ENOENT       there is no such channel

@@ -3,9 +3,10 @@
  * A channel as this module has it: one character device for the end that its sandbox is, and for all readers of a latest value.
  *
  *   main.c   finds channels in the device tree or in ACPI, and shows them in sysfs
+ *   reach.c  its memory: when the monitor opens it, when it is mapped
  *   end.c    one message, with the lock held, never waiting
  *   watch.c  waiting: a timer that looks while somebody waits, seldom where there is a doorbell
- *   ring.c   ringing the other end
+ *   ring.c   calls of the monitor, and ringing the other end
  *   file.c   what programs call
  */
 #pragma once
@@ -38,6 +39,12 @@ struct channel_file {
 	struct channel_words polled;
 };
 
+/* What never changes, whether it is reached or not: as in struct bh_end. */
+struct channel_shape {
+	enum bh_end_role role;
+	u32 slots, slot_bytes, readers;
+};
+
 struct channel {
 	struct miscdevice misc;
 	struct device *dev;
@@ -45,18 +52,23 @@ struct channel {
 	const char *peer;
 	phys_addr_t start;
 	size_t bytes;
-	void *memory;
 	u32 page_offset;
 	u32 side;
-	bool is_terminal, is_telemetry;
+	struct channel_shape shape;
+	bool is_terminal, is_telemetry, on_request;
 	size_t own_offset, own_bytes;
-	struct bh_end first; /* as it was attached when the device was made: where everything lies, for who looks without the lock */
+
+	struct mutex holding;
+	unsigned int holders; /* while it is not 0 the next two stay as they are, and who is one of them needs no lock */
+	void *memory;         /* NULL: nobody reaches it */
+	struct bh_end first;  /* attached, or detached: where everything lies, for who looks without the lock of a file */
 
 	unsigned long opened; /* bit n: files[n] */
 	struct channel_file files[CHANNEL_FILES];
 
 	int doorbell;         /* an interrupt line; 0: it is never rung */
-	u32 number, gap_us;   /* by which it rings, and how long not again; 0 us: never */
+	u32 number;           /* for calls of the monitor */
+	u32 gap_us;           /* how long it does not ring again; 0: it never rings */
 	struct hrtimer later; /* rings what came too soon */
 	wait_queue_head_t waiters;
 	spinlock_t watch_lock; /* of what follows */
@@ -64,6 +76,16 @@ struct channel {
 	bool watching; /* the timer runs, or its function has not decided yet that it stops */
 	struct channel_words seen;
 };
+
+/* ---- reach.c ------------------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Reaches its memory for one more who does, opened, mapped and attached, until channel_let_go. May sleep.
+ * Returns 0; -EACCES if the monitor refuses; -ENOMEM; -EINVAL if it is no channel, or another one than was said. Then nothing has changed.
+ */
+int channel_hold(struct channel *channel);
+/* Requires: nobody waits, if it is the last one. */
+void channel_let_go(struct channel *channel);
 
 /* ---- end.c: with file->lock held. Each returns 0 or more, or -errno; -EAGAIN if it would have to wait ---------------------------- */
 
@@ -73,9 +95,10 @@ int channel_receive(struct channel_file *file, void __user *data, size_t room, b
 int channel_send(struct channel_file *file, const void __user *data, size_t length, u32 flags);
 __poll_t channel_ready(struct channel_file *file);
 
-/* ---- ring.c ----------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- ring.c -------------------------------------------------------------------------------------------------------------------------- */
 
+/* A call of abi/guest.h with one argument. Returns enum bh_result. */
+long channel_call(unsigned long function, u32 number);
 void channel_ring_init(struct channel *channel);
 void channel_ring_end(struct channel *channel);
 /* Something was sent, or taken: rings the other end if it waits, now or as soon as it may. */
@@ -84,6 +107,7 @@ void channel_ring(struct channel *channel);
 /* ---- watch.c ------------------------------------------------------------------------------------------------------------------------- */
 
 void channel_watch_init(struct channel *channel);
+/* Nobody waits any more; it can begin again. */
 void channel_watch_end(struct channel *channel);
 int channel_watch_doorbell(struct channel *channel, struct platform_device *device);
 void channel_look(const struct channel *channel, struct channel_words *words);

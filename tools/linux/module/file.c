@@ -21,7 +21,7 @@ static struct channel *channel_of(const struct file *file)
 
 static unsigned int most_files(const struct channel *channel)
 {
-	return channel->first.role == BH_END_LATEST_READER ? min_t(unsigned int, channel->first.readers, CHANNEL_FILES) : 1;
+	return channel->shape.role == BH_END_LATEST_READER ? min_t(unsigned int, channel->shape.readers, CHANNEL_FILES) : 1;
 }
 
 /* NULL: all of them are open. */
@@ -44,6 +44,13 @@ static void give_file(struct channel_file *one)
 	clear_bit_unlock(one - channel->files, &channel->opened);
 }
 
+/* Its connection is over, and the memory may be reached no more, before another program can have the end. */
+static void close_file(struct channel_file *one)
+{
+	channel_let_go(one->channel);
+	give_file(one);
+}
+
 static int channel_open(struct inode *inode, struct file *file)
 {
 	struct channel *channel = channel_of(file);
@@ -52,10 +59,11 @@ static int channel_open(struct inode *inode, struct file *file)
 
 	if (!one)
 		return -EBUSY;
-	one->buffer = kvmalloc(channel->first.slot_bytes, GFP_KERNEL);
-	if (!one->buffer) {
+	one->buffer = kvmalloc(channel->shape.slot_bytes, GFP_KERNEL);
+	error = one->buffer ? channel_hold(channel) : -ENOMEM;
+	if (error) {
 		give_file(one);
-		return -ENOMEM;
+		return error;
 	}
 	one->mapped = false;
 	one->polled = (struct channel_words){};
@@ -65,7 +73,7 @@ static int channel_open(struct inode *inode, struct file *file)
 		channel_ready(one); /* takes part from now on, so that the other end need not wait for the first message */
 	mutex_unlock(&one->lock);
 	if (error) {
-		give_file(one);
+		close_file(one);
 		return error;
 	}
 	file->private_data = one;
@@ -74,7 +82,7 @@ static int channel_open(struct inode *inode, struct file *file)
 
 static int channel_release(struct inode *inode, struct file *file)
 {
-	give_file(file->private_data);
+	close_file(file->private_data);
 	return 0;
 }
 
@@ -163,23 +171,29 @@ static __poll_t channel_poll(struct file *file, poll_table *table)
 void channel_describe(const struct channel_file *file, struct bulkhead_info *info)
 {
 	const struct channel *channel = file->channel;
+	const struct channel_shape *shape = &channel->shape;
 	const struct bh_end *end = &channel->first;
 
 	memset(info, 0, sizeof(*info));
 	strscpy(info->name, channel->name, sizeof(info->name));
 	strscpy(info->peer, channel->peer, sizeof(info->peer));
-	info->kind = end->role == BH_END_MAILBOX                                          ? BULKHEAD_MAILBOX
-		     : end->role == BH_END_RING_SENDER || end->role == BH_END_RING_READER ? BULKHEAD_RING
-											  : BULKHEAD_LATEST;
+	info->kind = shape->role == BH_END_MAILBOX                                            ? BULKHEAD_MAILBOX
+		     : shape->role == BH_END_RING_SENDER || shape->role == BH_END_RING_READER ? BULKHEAD_RING
+											      : BULKHEAD_LATEST;
 	info->end = channel->side;
-	info->slots = end->slots;
-	info->slot_bytes = end->slot_bytes;
+	info->slots = shape->slots;
+	info->slot_bytes = shape->slot_bytes;
 	info->bytes = channel->bytes;
 	info->own_offset = channel->own_offset;
 	info->own_bytes = channel->own_bytes;
 	info->page_offset = channel->page_offset;
 	info->features = (channel->doorbell > 0 ? BULKHEAD_HAS_DOORBELL : 0) | (channel->is_terminal ? BULKHEAD_IS_TERMINAL : 0) |
-			 (channel->is_telemetry ? BULKHEAD_IS_TELEMETRY : 0);
+			 (channel->is_telemetry ? BULKHEAD_IS_TELEMETRY : 0) | (channel->on_request ? BULKHEAD_IS_ON_REQUEST : 0);
+	info->reader = file - channel->files;
+	info->connections = READ_ONCE(file->end.connections);
+	info->refused = READ_ONCE(file->end.refused);
+	if (!channel->memory)
+		return;
 	info->epoch = READ_ONCE(end->own_life->epoch);
 	info->peer_epoch = READ_ONCE(end->peer_life->epoch);
 	info->peer_state = READ_ONCE(end->peer_life->state);
@@ -187,9 +201,6 @@ void channel_describe(const struct channel_file *file, struct bulkhead_info *inf
 	info->taken = READ_ONCE(end->own->taken);
 	info->peer_sent = READ_ONCE(end->peer->sent);
 	info->peer_taken = READ_ONCE(end->peer->taken);
-	info->reader = file - channel->files;
-	info->connections = READ_ONCE(file->end.connections);
-	info->refused = READ_ONCE(file->end.refused);
 }
 
 static long tell(const struct channel_file *file, void __user *argument)

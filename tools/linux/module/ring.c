@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /*
- * Ringing the other end, by a call of the monitor below this sandbox: abi/guest.h, BH_CALL_DOORBELL. One exit, of who rings. What comes
- * sooner after the last ring than was granted is refused, and rung by a timer.
+ * Calls of the monitor below this sandbox (abi/guest.h), and ringing the other end by one, BH_CALL_DOORBELL: one exit, of who rings. What
+ * comes sooner after the last ring than was granted is refused, and rung by a timer.
  */
 #include <linux/module.h>
 #if defined(CONFIG_ARM) || defined(CONFIG_ARM64)
@@ -13,24 +13,25 @@
 #include "device.h"
 
 #if defined(CONFIG_ARM) || defined(CONFIG_ARM64)
-static long call_doorbell(u32 number)
+long channel_call(unsigned long function, u32 number)
 {
-	const unsigned long function = sizeof(long) == sizeof(u64) ? BH_CALL_DOORBELL : BH_CALL_DOORBELL & ~(unsigned long)BH_CALL_64;
 	struct arm_smccc_res result;
 
+	if (sizeof(long) != sizeof(u64))
+		function &= ~(unsigned long)BH_CALL_64;
 	arm_smccc_1_1_hvc(function, number, &result);
 	return (long)result.a0;
 }
 #else
-static long call_doorbell(u32 number)
+long channel_call(unsigned long function, u32 number)
 {
 	const unsigned int vendor = boot_cpu_data.x86_vendor;
 	long result;
 
 	if (vendor == X86_VENDOR_AMD || vendor == X86_VENDOR_HYGON)
-		__asm__ volatile("vmmcall" : "=a"(result) : "a"((unsigned long)BH_CALL_DOORBELL), "b"((unsigned long)number) : "memory");
+		__asm__ volatile("vmmcall" : "=a"(result) : "a"(function), "b"((unsigned long)number) : "memory");
 	else
-		__asm__ volatile("vmcall" : "=a"(result) : "a"((unsigned long)BH_CALL_DOORBELL), "b"((unsigned long)number) : "memory");
+		__asm__ volatile("vmcall" : "=a"(result) : "a"(function), "b"((unsigned long)number) : "memory");
 	return result;
 }
 #endif
@@ -39,7 +40,7 @@ static enum hrtimer_restart ring_again(struct hrtimer *timer)
 {
 	struct channel *channel = container_of(timer, struct channel, later);
 
-	(void)call_doorbell(channel->number);
+	(void)channel_call(BH_CALL_DOORBELL, channel->number);
 	return HRTIMER_NORESTART;
 }
 
@@ -48,7 +49,7 @@ void channel_ring(struct channel *channel)
 	if (!channel->gap_us || !bh_end_is_wanted(&channel->first))
 		return;
 	/* A timer that is set already rings for this one, too. */
-	if (call_doorbell(channel->number) == BH_E_LATER && !hrtimer_is_queued(&channel->later))
+	if (channel_call(BH_CALL_DOORBELL, channel->number) == BH_E_LATER && !hrtimer_is_queued(&channel->later))
 		hrtimer_start(&channel->later, ns_to_ktime((u64)channel->gap_us * NSEC_PER_USEC), HRTIMER_MODE_REL_SOFT);
 }
 

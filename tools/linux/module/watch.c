@@ -139,5 +139,6 @@ void channel_watch_init(struct channel *channel)
 void channel_watch_end(struct channel *channel)
 {
 	hrtimer_cancel(&channel->timer);
-	want_ring(channel, false); /* nobody waits any more, and nobody is left who takes the lock */
+	channel->watching = false; /* nobody is left who takes the lock */
+	want_ring(channel, false);
 }

@@ -41,7 +41,7 @@ class Kind(IntEnum):
 class State(IntEnum):
     """Of the other end."""
 
-    COMING, LIVES, GONE = range(3)
+    COMING, LIVES, GONE, CLOSED = range(4)
 
 
 class Flags(IntFlag):
