@@ -23,7 +23,7 @@
 #include "kernel/core/text.h"
 
 enum { HZ = 1000000000, SLOTS = 4, SLOT_BYTES = 64, TEXT = 1200, TICKS_A_ROUND = 1000, NEAR = 8, FAR = 9 };
-#define NOTHING "nothing to read\n"
+#define NOTHING     "nothing to read\n"
 #define UNCONNECTED "not connected yet\n"
 
 static _Alignas(BH_PAGE_BYTES) uint8_t ring[3][BH_PAGE_BYTES], latest[3][BH_PAGE_BYTES], mailbox[3][BH_PAGE_BYTES],
