@@ -76,3 +76,10 @@ uint64_t bulkhead_clock_hz(const struct bh_info *info);
 
 /* Waits for an interrupt, at least one: with none enabled, for ever. */
 void bulkhead_sleep(void);
+
+/*
+ * Sleeps until the counter stands at `ticks`, at once if it does. Other interrupts that end a sleep do not end this one.
+ * For programs that take no interrupts of their own: the first call enables the timer's in the interrupt controller, on a PC it loads an
+ * IDT, too; the timer is its own. Requires: the sandbox's first core, interrupts off, as at entry.
+ */
+void bulkhead_sleep_until(const struct bh_info *info, uint64_t ticks);
