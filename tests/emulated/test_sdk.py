@@ -94,6 +94,20 @@ def test_a_guest_that_is_built_elsewhere_runs(name: str, sdk: Path, tmp_path: Pa
     assert (watch.heartbeat.beats, watch.ready) == (BEATS, True)
 
 
+@pytest.mark.xdist_group("sdk")
+@pytest.mark.parametrize("name", others(pytest.mark.long, ARMV7, "qemu-svm"))
+def test_messages_arrive_by_a_channel(name: str, sdk: Path, tmp_path: Path) -> None:
+    """Each, in order, and nobody ends before the other has read all; the monitors hear of ends alone."""
+    platform = load(name)
+    make(sdk, platform.arch, tmp_path, sdk / "example" / "channel.c", sdk / "example" / "channel.dts")
+    run = heard(platform, tmp_path / "channel.dts")
+    assert run.is_off("talk", "listen"), run.said
+    assert run.said["listen"] == [*(f"message {n:#x}: {n * n:#x}" for n in range(MESSAGES)), "that was all"]
+    assert run.said["talk"] == ["that was all"]
+    for watch in run.watches.values():
+        assert since_ready(watch) == {"call": 1}
+
+
 def partition(**sandboxes: tuple[str, str]) -> str:
     """Each with a program and its arguments, on a core of its own from the second on."""
     cores = " ".join(f"<&cpu{n}>" for n in range(4) if not 0 < n <= len(sandboxes)).replace(" ", ", ")
