@@ -96,7 +96,7 @@ def made_by(words: list[str]) -> list[str]:
             )
             return [f"{context.params['folder']}/{file}" for file in files]
         case "sdk":
-            return [f"{context.params['output']}/example/{file}" for file in ("hello.dts", "Makefile")]
+            return [f"{context.params['output']}/example/{file}" for file in ("hello.dts", "channel.dts", "Makefile")]
         case "overlay":
             return [context.params["sandbox"] + suffix for suffix in FORMS[context.params["kernel"]].suffixes]
     return []
