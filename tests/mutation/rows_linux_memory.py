@@ -133,6 +133,7 @@ LINUX_MEMORY_ROWS = (
         "if (tag != QWORD_SPACE || left(&one) < QWORD_SPACE_BYTES || one.at[SPACE_TYPE] != MEMORY) continue;",
         "if (left(&one) < 9) continue;",
     ),
+    read("any machine's table", "memcmp(table + OEM_AT, OURS, sizeof(OURS) - 1) != 0", "false"),
     read("a table that says another length", "|| number_at(table + SEGMENT, 4) != bytes"),
     read("the first channel is the one", "read_device(inside, found) && strcmp(found->name, name) == 0", "read_device(inside, found)"),
 )

@@ -154,6 +154,7 @@ static inline size_t aml_open(struct aml *aml)
 	memset(aml, 0, sizeof(*aml));
 	aml->length = AML_HEADER;
 	memcpy(aml->bytes, "DSDT", 4);
+	memcpy(aml->bytes + 10, "BLKHD SANDBOX ", 14);
 	aml_name(aml, "_S5_");
 	list = aml_list(aml, 4);
 	for (unsigned n = 0; n < 4; n++)

@@ -13,6 +13,8 @@ static void test_acpi(void)
 	const struct aml_channel good = { "PRP0001", "bulkhead,channel-end-v1", "speed", "control", 0x3fd103000, 0x5000, 1, 0x2000 };
 	struct aml_channel other = good;
 	struct bulkhead_description found;
+	struct aml aml;
+	const size_t scope = aml_open(&aml);
 
 	other.label = "orders";
 	other.end = 0;
@@ -29,6 +31,15 @@ static void test_acpi(void)
 	CHECK_EQ(bulkhead_describe(&found, "spee", root), -ENOENT);
 	CHECK_EQ(bulkhead_describe(&found, "", root), -ENOENT);
 	CHECK_EQ(bulkhead_describe(&found, "COM1", root), -ENOENT);
+	/* A machine's own. */
+	aml_put_channel(&aml, &good);
+	aml_close(&aml, scope);
+	CHECK_EQ(bulkhead_describe_aml(&found, "speed", aml.bytes, aml.length), 0);
+	aml.bytes[15] = 'S';
+	CHECK_EQ(bulkhead_describe_aml(&found, "speed", aml.bytes, aml.length), -ENOENT);
+	aml.bytes[15] = ' ';
+	aml.bytes[23] = '2';
+	CHECK_EQ(bulkhead_describe_aml(&found, "speed", aml.bytes, aml.length), -ENOENT);
 }
 
 /* Each by itself is no channel, or one that cannot be. */

@@ -15,6 +15,7 @@
  *   -EBUSY        somebody else has the channel open, or as many as it has readers; or it is used in place
  *   -EINVAL       a name that none can be; an end that only sends, or only receives
  *   -ENOENT       there is no such channel
+ *   -EACCES       who is not root may not have it
  *   -EOPNOTSUPP   there is, but not without the module: this kernel would map its memory other than the other end does
  *   -ENXIO        without the module: what lies there is not what the kernel was told of
  * A time limit is in milliseconds: 0 tries once, negative is none. A signal whose handler returns does not end a call.

@@ -9,7 +9,8 @@
 
 #include "description.h"
 
-enum { HEADER_BYTES = 36, SEGMENT = 4, UUID_BYTES = 16 };
+#define OURS "BLKHD SANDBOX " /* OEMID, OEM Table ID: 5.2.6 "System Description Table Header" */
+enum { HEADER_BYTES = 36, OEM_AT = 10, SEGMENT = 4, UUID_BYTES = 16 };
 enum { NAME_OP = 0x08, SCOPE_OP = 0x10, BUFFER_OP = 0x11, PACKAGE_OP = 0x12, EXTENDED_OP = 0x5b, DEVICE_OP = 0x82 };
 enum { ZERO = 0x00, ONE = 0x01, BYTE = 0x0a, WORD = 0x0b, DWORD = 0x0c, STRING = 0x0d, QWORD = 0x0e, ONES = 0xff };
 enum { DUAL_NAME = 0x2e, MULTI_NAME = 0x2f };
@@ -286,6 +287,8 @@ int bulkhead_describe_aml(struct bulkhead_description *found, const char *name, 
 
 	if (bytes < HEADER_BYTES || number_at(table + SEGMENT, 4) != bytes)
 		return -EINVAL;
+	if (memcmp(table + OEM_AT, OURS, sizeof(OURS) - 1) != 0) /* of a machine that is no sandbox */
+		return -ENOENT;
 	terms = (struct span){ table + HEADER_BYTES, table + bytes };
 	while (take_byte(&terms, &op)) {
 		if (op == NAME_OP) {
