@@ -79,8 +79,7 @@ def test_examples_are_valid(tmp_path: Path) -> None:
         "BH-R080",
         "BH-R088",
         "BH-R121",
-        "BH-R169",
         "BH-R180",
         "BH-R181",
-    }  # no kick, a Linux told, no DMA, a deadline for Linux, readers of a ring, on request with devices that reach everything
+    }  # no kick, a Linux told, no DMA, readers of a ring, on request with devices that reach everything
     assert {one.rule for one in plan.errors} == refused, plan.errors

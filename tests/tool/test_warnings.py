@@ -85,6 +85,14 @@ def test_a_warning_refuses_nothing_by_itself(warned: Plan, capsys: pytest.Captur
     assert stages.warnings_json(warned) == {"warnings": [vars(WARNING)]}
 
 
+@pytest.mark.parametrize(("rule", "is_refused"), [("BH-W060", False), ("BH-W152", False), ("BH-W170", True)])
+def test_strict_refuses_what_can_be_mended_in_the_file(rule: str, is_refused: bool, warned: Plan) -> None:
+    warned.warnings[:] = [Diagnostic("mine.dts", 20, rule, "whatever")]
+    stages.show_warnings(warned, Screen(), strict=True)
+    assert [one.rule for one in warned.errors] == [rule] * is_refused
+    assert [one.rule for one in warned.warnings] == [rule] * (not is_refused)
+
+
 def test_strict_in_json(warned: Plan, inside: Inside, tmp_path: Path) -> None:
     file = tmp_path / "check.json"
     assert inside("check", "mine.dts", "--strict", "--json", str(file)) == Status.FAILED

@@ -235,7 +235,7 @@ class Prediction:
 
     def terms(self) -> tuple[str, ...]:
         """What the bound is made of, as docs/channel-bounds.md calls it; () if there is none."""
-        pair = self.ends[0].supply(), self.ends[1].supply()
+        pair = self.ends[0].supply, self.ends[1].supply
         if pair[0] is None or pair[1] is None:
             return ()
         ends = (

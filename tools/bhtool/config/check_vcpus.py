@@ -233,7 +233,7 @@ def made_by_a_known_kernel(domains: Domains) -> Iterator[Finding]:
             continue
         names = [f"`{one.name}`" for one in sandbox.vcpus]
         made = f"VCPU {names[0]}" if len(names) == 1 else f"VCPUs {', '.join(names)}"
-        text = f"`{image}` of `{sandbox.name}` is no kernel of the tool's, and nothing is known to make its {made}: what is predicted of them holds only if it schedules as docs/admission.md says"
+        text = f"`{image}` of `{sandbox.name}` is no kernel of the tool's, and nothing is known to make its {made}: what is predicted of {'it' if len(names) == 1 else 'them'} holds only if it schedules as docs/admission.md says"
         yield Finding(sandbox.vcpus[0].location, text)
 
 

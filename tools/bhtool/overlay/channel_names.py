@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bhtool.config.plan import Plan
-from bhtool.config.table import CHANNEL_KINDS
+from bhtool.config.channels import KIND_NUMBERS
+from bhtool.config.plan import ChannelKind, Plan
 from bhtool.errors import BulkheadError
 from bhtool.overlay.forms import TEMPLATES
 
@@ -22,7 +22,7 @@ class NamedChannel:
 
     word: str  # in constants
     name: str
-    kind: str
+    kind: ChannelKind
     end: int
     peer: str
     slots: int
@@ -35,7 +35,7 @@ class NamedChannel:
 
     @property
     def kind_number(self) -> int:
-        return int(CHANNEL_KINDS[self.kind])
+        return KIND_NUMBERS[self.kind]
 
 
 def word_of(name: str) -> str:
