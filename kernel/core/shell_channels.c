@@ -36,7 +36,7 @@ static const char *name_of_sent(const struct bh_end *end, enum bh_end_result res
 		return name_of(result);
 	if (!end->connected)
 		return NOT_THERE;
-	return end->role == BH_END_MAILBOX ? "the other end has not taken the last one, or was not read itself" : "no room";
+	return end->role == BH_END_MAILBOX ? "the other end has not taken the last message, or what it sent was not read here" : "no room";
 }
 
 static const char *name_of_received(const struct bh_end *end, enum bh_end_result result)

@@ -17,7 +17,7 @@ from tests.emulated.shell import LIMIT, Shell
 
 pytestmark = pytest.mark.slow
 NEW, NOTHING, NO_ROOM = "a new connection", "nothing to read", "no room"
-NOBODY, NOT_ITS_TURN = "not connected yet", "the other end has not taken the last one, or was not read itself"
+NOBODY, NOT_ITS_TURN = "not connected yet", "the other end has not taken the last message, or what it sent was not read here"
 LONG_LIMIT = 300.0
 SETTLES_SECONDS = 0.01  # a kernel that has begun listens
 

@@ -33,7 +33,12 @@ LINUX_MEMORY_ROWS = (
     used("any channel is the one", "strncmp((const char *)page->name, about->name, sizeof(page->name)) == 0", "true"),
     used("whatever lies there is a channel", "!= BH_END_OK) return -ENXIO;", "!= BH_END_OK) return 0;"),
     used("an end has two owners", "if (fcntl(memory->file, F_OFD_SETLK, &lock) == 0)", "if (true)"),
-    used("one program owns it twice", "F_OFD_SETLK", "F_SETLK"),
+    used("what is closed is a child's", "if (getpid() == memory->owner) give_lock(memory);"),
+    used("a child gives the lock back", "if (getpid() == memory->owner) give_lock", "give_lock"),
+    used("on request is as always", "memory->about.on_request || "),
+    told("on request is no other", "found->on_request = strcmp(is, BULKHEAD_END_ON_REQUEST) == 0;"),
+    read("on request is no other", "found->on_request = is_text(compatible, BULKHEAD_END_ON_REQUEST);"),
+    used("one program owns it twice", "if (fcntl(memory->file, F_OFD_SETLK,", "if (fcntl(memory->file, F_SETLK,"),
     used("a latest value has one reader", "memory->end.readers : 1;", "1 : 1;"),
     used(
         "a writer is several",

@@ -226,7 +226,7 @@ static void test_others(void)
 	expect(run_receive, "shown", "receive shown: not at this end of such a channel\n");
 	expect(run_receive, "asked", "receive asked: a new connection\nreceive asked: " UNCONNECTED);
 	expect(run_send, "asks,why", "send asks: done\n");
-	expect(run_send, "asks,why not", "send asks: the other end has not taken the last one, or was not read itself\n");
+	expect(run_send, "asks,why not", "send asks: the other end has not taken the last message, or what it sent was not read here\n");
 	expect(run_receive, "asked", "receive asked 0: why\n");
 	expect(run_send, "asked,because", "send asked: done\n");
 	expect(run_receive, "asks", "receive asks 0: because\n");

@@ -31,6 +31,12 @@ static void test_acpi(void)
 	CHECK_EQ(bulkhead_describe(&found, "spee", root), -ENOENT);
 	CHECK_EQ(bulkhead_describe(&found, "", root), -ENOENT);
 	CHECK_EQ(bulkhead_describe(&found, "COM1", root), -ENOENT);
+	CHECK(!found.on_request);
+	/* On request. */
+	tell(&(struct aml_channel){ "PRP0001", "bulkhead,channel-end-on-request-v1", "speed", "control", 0x3fd103000, 0x5000, 1, 0x2000 },
+	     NULL);
+	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
+	CHECK(found.on_request);
 	/* A machine's own. */
 	aml_put_channel(&aml, &good);
 	aml_close(&aml, scope);
@@ -148,6 +154,10 @@ static void test_a_device_tree(void)
 	CHECK_EQ(bulkhead_describe(&found, "speed", root), -ENOENT);
 	write_file("/sys/firmware/devicetree/base/channel@3fd103000/compatible", "bulkhead,channel-end-v1", 24);
 	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
+	CHECK(!found.on_request);
+	write_file("/sys/firmware/devicetree/base/channel@3fd103000/compatible", "bulkhead,channel-end-on-request-v1", 35);
+	CHECK_EQ(bulkhead_describe(&found, "speed", root), 0);
+	CHECK(found.on_request);
 	/* The nodes of others are not asked. */
 	CHECK(rename(folder, path_of("/sys/firmware/devicetree/base/cpus@3fd103000")) == 0);
 	CHECK_EQ(bulkhead_describe(&found, "speed", root), -ENOENT);

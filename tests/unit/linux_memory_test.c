@@ -228,6 +228,33 @@ static void test_an_end_has_one_owner(void)
 	}
 	waitpid(child, &status, 0);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	/* Who closes it leaves no lock to a child that has the file open, too; and the child's own close takes none. */
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	bulkhead_memory_close(memory);
+	CHECK_EQ(open_it(), 0);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	child = fork();
+	if (child == 0) {
+		bulkhead_memory_close(memory);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	CHECK_EQ(bulkhead_memory_open(&second, "speed", root), -EBUSY);
+	close_machine();
+}
+
+/* What the monitor opens on request only the module can have: nothing is mapped. */
+static void test_none_is_opened_on_request(void)
+{
+	open_machine(BH_CHANNEL_RING, 4, 1);
+	machine.about.compatible = "bulkhead,channel-end-on-request-v1";
+	tell(&machine.about, NULL);
+	CHECK_EQ(open_it(), -EOPNOTSUPP);
 	close_machine();
 }
 
@@ -442,6 +469,7 @@ int main(void)
 	test_what_is_told_of_it();
 	test_only_the_own_area_can_be_written();
 	test_an_end_has_one_owner();
+	test_none_is_opened_on_request();
 	test_a_latest_value_has_as_many_owners_as_readers();
 	test_a_ring_is_read();
 	test_a_ring_is_written();

@@ -6,7 +6,7 @@
  *   vector:     guest registers to the core ─► callee-saved registers from the stack ─► return LEFT_* from guest_run
  *
  * A call that guest_call answers comes back sooner: x20 to x29, which C keeps, stay where they are, as do ELR_EL2, already behind the HVC,
- * and SPSR_EL2. If the monitor traps meanwhile, a record of the crash has these ten as they were at the exit before.
+ * and SPSR_EL2. If the monitor traps meanwhile, a record of the crash has these ten as they were at the last exit that took the long way.
  */
 #include "arch/arm/aarch64/mmu.h"
 #include "hal/arm/aarch64/guest.h"

@@ -118,7 +118,7 @@ CHANNEL_WARNINGS = (
     Rule(
         "BH-W170",
         "A Linux with an end of a channel loads the module for channels.",
-        'add it: `modules = "bulkhead";`; a root file system of your own may bring it (docs/guides/channels-from-linux.md)',
+        'add it: `modules = "bulkhead";`; a root file system of your own may bring it, and on a PC programs do without (docs/guides/channels-from-linux.md)',
         use.linux_has_its_device,
         unless=("BH-R006", "BH-R161"),
     ),

@@ -204,7 +204,7 @@ const char *bulkhead_error_text(int error)
 	case -ENOENT:
 		return "there is no such channel";
 	case -EOPNOTSUPP:
-		return "the module `bulkhead` is not loaded, and without it this kernel would not map the channel as the other end does";
+		return "the module `bulkhead` is not loaded, and this channel cannot be used without it here";
 	case -ENXIO:
 		return "what lies there is not the channel that the kernel was told of";
 	default:

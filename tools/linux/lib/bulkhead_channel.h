@@ -11,12 +11,12 @@
  *   -EMSGSIZE     longer than a slot, or than the buffer
  *   -EBADMSG      a message came damaged, and is taken
  *   -EPROTO       the other end broke the protocol
- *   -EACCES       it is opened on request, and the monitor does not open it
+ *   -EACCES       only root may have it; or it is opened on request, and the monitor does not open it
  *   -EBUSY        somebody else has the channel open, or as many as it has readers; or it is used in place
  *   -EINVAL       a name that none can be; an end that only sends, or only receives
  *   -ENOENT       there is no such channel
- *   -EACCES       who is not root may not have it
- *   -EOPNOTSUPP   there is, but not without the module: this kernel would map its memory other than the other end does
+ *   -EPERM        without the module: this kernel, or this program's rights, keep /dev/mem shut
+ *   -EOPNOTSUPP   there is, but not without the module: it is opened on request, or this kernel would map it other than the other end does
  *   -ENXIO        without the module: what lies there is not what the kernel was told of
  * A time limit is in milliseconds: 0 tries once, negative is none. A signal whose handler returns does not end a call.
  */

@@ -83,12 +83,16 @@ static int has_property(const char *folder, const char *property)
 
 int bulkhead_describe_node(struct bulkhead_description *found, const char *folder)
 {
-	static const char compatible[] = "bulkhead,channel-end-v1";
-	char is[sizeof(compatible)];
+	char is[sizeof(BULKHEAD_END_ON_REQUEST)];
 	uint8_t reg[16];
+	ssize_t bytes;
 
 	memset(found, 0, sizeof(*found));
-	if (read_property(folder, "compatible", is, sizeof(is)) != sizeof(is) || memcmp(is, compatible, sizeof(is)) != 0)
+	bytes = read_property(folder, "compatible", is, sizeof(is));
+	if (bytes <= 0 || is[bytes - 1] != '\0')
+		return -ENOENT;
+	found->on_request = strcmp(is, BULKHEAD_END_ON_REQUEST) == 0;
+	if (!found->on_request && strcmp(is, BULKHEAD_END) != 0)
 		return -ENOENT;
 	if (read_property(folder, "reg", reg, sizeof(reg)) != sizeof(reg) || !read_name(folder, "label", found->name) ||
 	    !read_name(folder, "bulkhead,peer", found->peer) || !read_cell(folder, "bulkhead,end", &found->end) ||

@@ -4,10 +4,15 @@
  * to use it without the module (memory.h).
  */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bulkhead.h"
+
+/* `compatible` of an end, and of one that is opened on request. */
+#define BULKHEAD_END            "bulkhead,channel-end-v1"
+#define BULKHEAD_END_ON_REQUEST "bulkhead,channel-end-on-request-v1"
 
 struct bulkhead_description {
 	char name[BULKHEAD_NAME_BYTES];
@@ -17,11 +22,13 @@ struct bulkhead_description {
 	uint32_t end;
 	uint32_t page_offset;
 	uint32_t features; /* BULKHEAD_IS_TERMINAL, ... */
+	bool on_request;   /* to touch it before the monitor was asked to open it is a fault */
 };
 
 /*
  * Finds the channel `name` in the files of Linux below the folder `root` ("": where they are; tests have another).
- * Returns 0; -ENOENT if there is no such channel; -EINVAL if what is there is not as it must be; -EACCES for who may not read it: root may.
+ * Returns 0; -ENOENT if there is no such channel; -EINVAL if the table is not as it must be; a node or
+ * device that is not is passed over; -EACCES for who may not read it: root may.
  */
 int bulkhead_describe(struct bulkhead_description *found, const char *name, const char *root);
 

@@ -211,11 +211,16 @@ enum {
 	HAS_PEER = 4,
 	HAS_END = 8,
 	HAS_PAGE = 16,
-	HAS_PROPERTIES = 31,
 	HAS_MEMORY = 32,
 	IS_PRP = 64,
 	IS_CHANNEL = 127
 };
+
+static bool is_end(const struct value *compatible, struct bulkhead_description *found)
+{
+	found->on_request = is_text(compatible, BULKHEAD_END_ON_REQUEST);
+	return found->on_request || is_text(compatible, BULKHEAD_END);
+}
 
 /* Returns false if it is not as it must be. */
 static bool read_property(struct span pair, struct bulkhead_description *found, unsigned *has)
@@ -225,7 +230,7 @@ static bool read_property(struct span pair, struct bulkhead_description *found, 
 	if (!take_value(&pair, &key) || !take_value(&pair, &value))
 		return false;
 	if (is_text(&key, "compatible"))
-		*has |= is_text(&value, "bulkhead,channel-end-v1") ? HAS_COMPATIBLE : 0;
+		*has |= is_end(&value, found) ? HAS_COMPATIBLE : 0;
 	else if (is_text(&key, "label"))
 		*has |= copy_name(&value, found->name) ? HAS_LABEL : 0;
 	else if (is_text(&key, "bulkhead,peer"))

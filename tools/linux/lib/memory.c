@@ -2,8 +2,8 @@
 /*
  * What module/end.c and module/file.c do in the kernel, in the program: one end, one owner, and nothing writable but its own area.
  *
- * An owner holds a lock on one byte of /dev/mem, the channel's first; reader n of a latest value on the n-th after it. Locks end with the
- * program, and are of the open file: one program cannot have an end twice, either.
+ * An owner holds a lock on one byte of /dev/mem, the channel's first; reader n of a latest value on the n-th after it. Locks are of the open
+ * file: one program cannot have an end twice, either, and one that ends without closing leaves it to children that it has forked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +42,7 @@ struct bulkhead_memory {
 	uint8_t *whole;
 	size_t own_offset, own_bytes;
 	uint32_t reader;
+	pid_t owner; /* who has opened it: a child that closes its copy leaves the lock */
 	struct bh_end end;
 	bool fresh;    /* no connection has begun since it was opened: the first one loses nothing */
 	bool reset;    /* another one has begun, and the program was not told yet */
@@ -149,6 +150,14 @@ static int take_lock(struct bulkhead_memory *memory)
 	return -EBUSY;
 }
 
+/* Not by closing alone: a child may have the file open, too. What was never locked is given back likewise. */
+static void give_lock(const struct bulkhead_memory *memory)
+{
+	struct flock lock = { .l_type = F_UNLCK, .l_start = (off_t)(memory->about.address + memory->reader), .l_len = 1 };
+
+	(void)fcntl(memory->file, F_OFD_SETLK, &lock);
+}
+
 static int map_own(struct bulkhead_memory *memory)
 {
 	const struct bulkhead_description *about = &memory->about;
@@ -190,8 +199,9 @@ int bulkhead_memory_open(struct bulkhead_memory **opened, const char *name, cons
 	if (!memory)
 		return -ENOMEM;
 	memory->file = -1;
+	memory->owner = getpid();
 	error = bulkhead_describe(&memory->about, name, root);
-	if (!error && (!IS_WRITTEN_BACK || sysconf(_SC_PAGESIZE) != BH_PAGE_BYTES))
+	if (!error && (!IS_WRITTEN_BACK || memory->about.on_request || sysconf(_SC_PAGESIZE) != BH_PAGE_BYTES))
 		error = -EOPNOTSUPP;
 	if (!error && memory->about.bytes > SIZE_MAX)
 		error = -EFBIG;
@@ -213,8 +223,11 @@ void bulkhead_memory_close(struct bulkhead_memory *memory)
 {
 	if (memory->whole)
 		munmap(memory->whole, memory->about.bytes);
-	if (memory->file >= 0)
+	if (memory->file >= 0) {
+		if (getpid() == memory->owner)
+			give_lock(memory);
 		close(memory->file);
+	}
 	free(memory);
 }
 

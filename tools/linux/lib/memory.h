@@ -12,7 +12,8 @@ struct bulkhead_memory;
 
 /*
  * `root`: before the paths of Linux' files; "": none. Returns -ENOENT if there is no such channel, -EOPNOTSUPP if this kernel would map it
- * other than as the other end has it, -EBUSY if a program has this end, or the module.
+ * other than as the other end has it, or if it is opened on request, -EBUSY if a program has this end or, by CONFIG_IO_STRICT_DEVMEM, the
+ * module.
  */
 int bulkhead_memory_open(struct bulkhead_memory **opened, const char *name, const char *root);
 void bulkhead_memory_close(struct bulkhead_memory *memory);

@@ -200,6 +200,8 @@ static int hold_always(struct channel *channel)
 {
 	int error = channel_hold(channel);
 
+	if (error == -EINVAL) /* which has said why */
+		return error;
 	if (error)
 		return dev_err_probe(channel->dev, error, "`%s` is out of reach\n", channel->name);
 	channel->shape = (struct channel_shape){ channel->first.role, channel->first.slots, channel->first.slot_bytes,

@@ -5,7 +5,7 @@
  * address of it then: a mistake would be a fault of Linux alone.
  *
  *   the first comes    the monitor opens it, it is mapped, `first` is attached
- *   the last one goes  the timer stops, `first` is detached, it is mapped no more, the monitor closes it
+ *   the last one goes  the timer that looks stops, all ends are detached, it is mapped no more, the monitor closes it
  *
  * A mapping of a program has its file open until its pages are gone from all cores (mm/mmap.c: a file is put after its area was unmapped),
  * also of a child, and behind a close of the file. What cores still know of this module's own mapping, until Linux has them forget it,
@@ -41,8 +41,12 @@ static int attach_first(struct channel *channel)
 
 static void leave(struct channel *channel)
 {
+	unsigned int n;
+
 	channel_watch_end(channel);
 	channel->first = (struct bh_end){};
+	for (n = 0; n < CHANNEL_FILES; n++)
+		channel->files[n].end = (struct bh_end){};
 	if (channel->memory)
 		memunmap(channel->memory);
 	channel->memory = NULL;

@@ -141,4 +141,7 @@ void channel_watch_end(struct channel *channel)
 	hrtimer_cancel(&channel->timer);
 	channel->watching = false; /* nobody is left who takes the lock */
 	want_ring(channel, false);
+	/* Several readers have one word, which the last of them takes back. */
+	if (channel->doorbell > 0 && channel->first.role == BH_END_LATEST_READER)
+		WRITE_ONCE(channel->first.own->waits, 0);
 }

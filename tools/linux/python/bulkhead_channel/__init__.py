@@ -103,7 +103,7 @@ class Message:
 
 
 def names() -> list[str]:
-    """Channels of this sandbox."""
+    """Channels of this sandbox that the module has made devices of."""
     return sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else []
 
 
