@@ -214,7 +214,7 @@ static inline bool bh_ring_is_shown(const struct bh_end *end)
 }
 
 /* No message was shown: the caller's mistake, unless the connection has ended with it. */
-static inline __attribute__((__cold__, __noinline__)) enum bh_end_result bh_ring_none_shown(struct bh_end *end)
+static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh_ring_none_shown(struct bh_end *end)
 {
 	const enum bh_end_result result = end->role == BH_END_RING_READER ? bh_end_look(end) : BH_END_OK;
 
