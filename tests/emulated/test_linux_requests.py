@@ -14,14 +14,14 @@ from bhtool.machine.session import CrashEvent, LineEvent
 from bhtool.platforms import Platform
 
 from tests.emulated.boot_arguments import lean
-from tests.emulated.case import ARMV7, GICV3, SVM
+from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.emulated.linux_program import root_file_system
 from tests.emulated.linux_shell import BOOT_SECONDS, linux_shell
 from tests.emulated.scene import compiled, platform_or_skip, scene_of
 from tests.emulated.shell import Shell
 from tests.emulated.test_linux_channels import NEW, NO_ROOM, NOT_NOW, SECONDS, UNCONNECTED, Pair, programs_of
 
-LONG = (ARMV7, SVM)
+LONG = (ARMV7, SVM, GICV2, VTX)
 PLATFORMS = [
     pytest.param(
         name,

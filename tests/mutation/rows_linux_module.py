@@ -96,6 +96,8 @@ GIVES_UP = (
     f"echo 300000 {PERIOD}; timeout 0.2 cat /dev/bulkhead/stream > /dev/null; echo 1000 {PERIOD}"  # before the timer would look again
 )
 BESIDE = "(exec 3< /dev/bulkhead/stream; : < /dev/bulkhead/stream; dd bs=64 count=1 <&3 2> /dev/null | wc -c)"
+AREAS = "$(grep -c memremap /proc/vmallocinfo)"
+LEAVES = f"before={AREAS}; {AGAIN}; [ $before = {AREAS} ] && echo no more"
 TOUCHES = f"{AGAIN}; devmem {{aside}}"
 ASKS = "channel->on_request && channel_call(BH_CALL_OPEN, channel->number) != BH_OK"
 CLOSES = "if (channel->on_request) (void)channel_call(BH_CALL_CLOSE, channel->number);"
@@ -113,6 +115,7 @@ REQUEST_ROWS = (
     reaches("nobody hears its answer", ASKS, "channel->on_request && (channel_call(BH_CALL_OPEN, 99), false)", AGAIN, "OK"),
     reaches("another is opened", ASKS, ASKS.replace("channel->number", "channel->number + 1"), AGAIN, "OK"),
     reaches("it stays open", CLOSES, "", TOUCHES, ENDS),
+    reaches("it stays mapped", "if (channel->memory) memunmap(channel->memory);", "", LEAVES, "no more"),
     reaches("it is closed before nobody looks any more", STOPS, f"{CLOSES} {STOPS}", AGAIN, "OK"),
     reaches("whoever goes first closes it for all", "if (!--channel->holders)", "channel->holders = 0;", BESIDE, "48"),
     ModuleMutation(
