@@ -45,7 +45,11 @@ LINUX_MEMORY_ROWS = (
         "memory->end.role == BH_END_LATEST_READER ? memory->end.readers : 1",
         "memory->end.readers ? memory->end.readers : 1",
     ),
-    used("readers have one lock", "(off_t)(memory->about.address + memory->reader)", "(off_t)memory->about.address"),
+    used(
+        "readers have one lock",
+        "F_WRLCK, .l_start = (off_t)(memory->about.address + memory->reader)",
+        "F_WRLCK, .l_start = (off_t)memory->about.address",
+    ),
     used("all readers are the first", "if (!error && memory->reader)", "if (false)"),
     used(
         "it lies where memory begins",
@@ -92,7 +96,7 @@ LINUX_MEMORY_ROWS = (
     used("who is gone is not seen", "return (short)(open | POLLHUP);", "return open;"),
     used("a reset is not seen", "if (was_reset(memory)) return POLLERR", "if (false) return POLLERR"),
     used("reader 0 is told", ".reader = memory->reader,"),
-    told("any node is a channel's", "!= sizeof(is) || memcmp(is, compatible, sizeof(is)) != 0)", "!= sizeof(is))"),
+    told("any node is a channel's", "if (!found->on_request && strcmp(is, BULKHEAD_END) != 0) return -ENOENT;"),
     told("numbers are little-endian", "number = number << 8 | *bytes++;", "number = number << 8 | bytes[count];"),
     told("a name has no end", "return bytes > 0 && name[bytes - 1] == '\\0';", "return bytes > 0;"),
     told(
@@ -132,7 +136,7 @@ LINUX_MEMORY_ROWS = (
         "if (value->kind != NUMBER) return false;",
     ),
     read("another device's properties", 'has |= is_text(&value, "PRP0001") ? IS_PRP : 0;', "has |= IS_PRP;"),
-    read("another binding", 'is_text(&value, "bulkhead,channel-end-v1") ? HAS_COMPATIBLE : 0', "HAS_COMPATIBLE"),
+    read("another binding", "is_end(&value, found) ? HAS_COMPATIBLE : 0", "is_end(&value, found) ? HAS_COMPATIBLE : HAS_COMPATIBLE"),
     read(
         "any other resource is memory",
         "if (tag != QWORD_SPACE || left(&one) < QWORD_SPACE_BYTES || one.at[SPACE_TYPE] != MEMORY) continue;",
