@@ -32,9 +32,8 @@ class Rule:
     remedy: str
     check: Check | None = None  # None: found by the stage that reads or builds, not by a check over the domains
     unless: tuple[str, ...] = ()  # rules that are broken then, too: whoever mends those mends this
-    of_file: bool = (
-        True  # False: it tells of images, of those that the tool has not built or fetched yet, too, and nobody mends that in the file
-    )
+    # False: it tells of images, of those that the tool has not built or fetched yet, too, and nobody mends that in the file
+    of_file: bool = True
 
     @property
     def is_warning(self) -> bool:

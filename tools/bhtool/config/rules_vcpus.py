@@ -89,18 +89,18 @@ VCPU_WARNINGS = (
         unless=("BH-R011",),
     ),
     Rule(
+        "BH-W151",
+        "Interrupts that an I/O VCPU handles have a highest rate.",
+        "write `max-rate-hz`: beyond it the line is masked at the device",
+        vcpus.has_a_rate,
+        unless=("BH-R140", "BH-R145", "BH-R146"),
+    ),
+    Rule(
         "BH-W152",
         "VCPUs are made by a kernel that the tool provides.",
         "nothing, if the image makes them of its rows BH_GRANT_VCPU (docs/guest.md) and schedules them so; else take them out",
         vcpus.made_by_a_known_kernel,
         unless=("BH-R141",),
         of_file=False,
-    ),
-    Rule(
-        "BH-W151",
-        "Interrupts that an I/O VCPU handles have a highest rate.",
-        "write `max-rate-hz`: beyond it the line is masked at the device",
-        vcpus.has_a_rate,
-        unless=("BH-R140", "BH-R145", "BH-R146"),
     ),
 )

@@ -28,8 +28,7 @@
 enum { LEAVES = 0x1c /* Ctrl-\, as Ctrl-] leaves `tools/bulkhead run --attach` */, LIMIT_MS = 1000, ROOM = 1 << 16 };
 enum { ENDED, GONE, WRONG, REFUSED };
 
-/* ---- Which channels
- * ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Which channels ------------------------------------------------------------------------------------------------------------------ */
 
 /* A line of a channel's attribute in sysfs, without its end. Returns whether there is one. */
 static int read_attribute(const char *device, const char *attribute, char *text, size_t room)
@@ -95,8 +94,7 @@ static void note_one(const char *channel, const char *peer, int end, void *conte
 		snprintf(end ? search->found.says : search->found.hears, NAME_MAX + 1, "%s", channel);
 }
 
-/* ---- From one to the other
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- From one to the other ----------------------------------------------------------------------------------------------------------- */
 
 static void complain(const char *what, const char *name, int error)
 {
@@ -201,8 +199,7 @@ static int carry(struct bulkhead_channel *says, struct bulkhead_channel *hears, 
 	}
 }
 
-/* ---- Here, or on a pseudoterminal
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Here, or on a pseudoterminal ---------------------------------------------------------------------------------------------------- */
 
 static int carry_here(struct bulkhead_channel *says, struct bulkhead_channel *hears, const char *name)
 {

@@ -45,8 +45,7 @@ static ssize_t read_property(const char *folder, const char *name, void *data, s
 	return read_file(path, data, room);
 }
 
-/* ---- A device tree: numbers are big-endian
- * ----------------------------------------------------------------------------------------------- */
+/* ---- A device tree: numbers are big-endian ------------------------------------------------------------------------------------------- */
 
 static uint64_t big_endian(const uint8_t *bytes, unsigned count)
 {
