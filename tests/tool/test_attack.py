@@ -48,24 +48,25 @@ def sandbox(arch: str, index: int) -> SandboxPlan:
     return found
 
 
-AREAS, WINDOW = (PAGE, PAGE), 0xA0000000
+AREAS, WINDOW, WINDOW_ASKED = (PAGE, PAGE), 0xA0000000, 0xA0A00000
 NO_DELAY = ChannelDelay(0, 0, None, None, ("nobody asks",))
 KINDS: dict[tuple[int, int], ChannelKind] = {(1, 0): "ring", (2, 3): "mailbox", (0, 1): "latest", (3, 2): "latest", (0, 3): "ring"}
+ASKED: dict[tuple[int, int], ChannelKind] = {(1, 3): "mailbox", (0, 2): "ring", (3, 1): "ring"}  # on request
 
 
 def connect(plan: Plan) -> None:
     """As the tool does: one channel behind the other, in the machine and in each window."""
-    seen = Counter[int]()
-    for number, (ends, kind) in enumerate(KINDS.items()):
-        hpa = 0x50 * MIB + number * 3 * PAGE
-        plan.channels.append(ChannelPlan(f"channel{number}", kind, ends, {"ring": 8, "mailbox": 1}.get(kind, 4), 128, AREAS, hpa, NO_DELAY))
+    seen = Counter[tuple[int, bool]]()
+    for number, (ends, kind) in enumerate((KINDS | ASKED).items()):
+        hpa, slots = 0x50 * MIB + number * 3 * PAGE, {"ring": 8, "mailbox": 1}.get(kind, 4)
+        plan.channels.append(ChannelPlan(f"channel{number}", kind, ends, slots, 128, AREAS, hpa, NO_DELAY, on_request=ends in ASKED))
         for end, index in enumerate(ends):
-            gpa = WINDOW + seen[index] * 3 * PAGE
+            gpa = (WINDOW_ASKED if ends in ASKED else WINDOW) + seen[index, ends in ASKED] * 3 * PAGE
             border = PAGE * (1 + end)
             parts = (("rw", "r") if end == 0 else ("r", "rw"), ((0, border), (border, 3 * PAGE - border)))
             for permissions, (start, size) in zip(*parts, strict=True):
                 plan.sandboxes[index].regions.append(Region("part", "channel", gpa + start, hpa + start, size, permissions))
-            seen[index] += 1
+            seen[index, ends in ASKED] += 1
 
 
 def all_surroundings(platform: str) -> AllSurroundings:
@@ -89,6 +90,7 @@ def test_queue_and_notes_are_the_kernels() -> None:
     assert (lib.CAMPAIGN_AIM, lib.CAMPAIGN_GRAFT, lib.CAMPAIGN_ALIAS) == (Aim.ADDRESS, Aim.TABLE, Aim.ALIAS)
     assert (lib.CAMPAIGN_PROTECTED, lib.CAMPAIGN_REAL) == (Aim.PROTECTED, Aim.REAL)
     assert (lib.CAMPAIGN_DMA, lib.CAMPAIGN_PARTNER) == (Aim.DMA, Aim.PARTNER)
+    assert (lib.CAMPAIGN_CLOSED, lib.CAMPAIGN_FRESH, lib.CAMPAIGN_TOUCH) == (Aim.CLOSED, Aim.FRESH, Rival.TOUCH)
     assert (lib.CAMPAIGN_MAGIC, lib.CAMPAIGN_NOTES, lib.CAMPAIGN_CODE_BYTES) == (MAGIC, NOTES_AT, CODE_BYTES)
     sizes = {"request": ENTRY.size, "queue": HEADER.size, "notes": NOTES.size + MOST}
     assert sizes == {one: kernel.sizeof(f"struct campaign_{one}") for one in sizes}
@@ -273,6 +275,40 @@ def test_channels_are_attacked_where_they_are(platform: str) -> None:
     of_others = [attempt for attempt in bounds if "(channel" in attempt.text]
     assert any("sees it" in attempt.text for attempt in of_others)
     assert all(around.is_foreign(attempt.target) for attempt in of_others)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_channels_on_request_are_attacked_when_they_are_closed(platform: str) -> None:
+    """From where nobody comes back: before they are opened, and after they were closed. Of no other channel a call that opens it may come back as done."""
+    around = all_surroundings(platform)[1][0]
+    of_class = {one.name: one.draw for one in CLASSES[load(platform).arch]}
+    own = {number: one for number, one in enumerate(around.channels) if one.plan.on_request}
+    assert len(own) == 2 < len(around.channels)
+    closed = [of_class["channel-closed"](random.Random(n), n, around) for n in range(400)]
+    for attempt in closed:
+        assert attempt.contained == NEVER_BACK
+        assert any(one.span.start <= attempt.target < one.span.end for one in own.values())
+    states = Aim.CLOSED | Aim.FRESH | Aim.PARTNER
+    assert {attempt.aim & states for attempt in closed} == {Aim.PARTNER, Aim.FRESH, Aim.CLOSED, Aim.PARTNER | Aim.CLOSED}
+    assert {attempt.aim & ~states for attempt in closed} == {Aim.ADDRESS, Aim.TABLE}
+    for n in range(300):
+        beside = of_class["channel-beside"](random.Random(n), n, around)
+        one = own[beside.value]
+        assert one.areas[one.end].start <= beside.target < one.areas[one.end].end
+        assert (beside.contained, beside.rival, beside.target % 8) == (NEVER_BACK if n % 3 else ANYTHING, Rival.TOUCH, 0)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_a_sandbox_may_not_open_is_denied(platform: str) -> None:
+    around = all_surroundings(platform)[1][0]
+    draw = next(one.draw for one in CLASSES[load(platform).arch] if one.name == "channel-turns")
+    own = [number for number, one in enumerate(around.channels) if one.plan.on_request]
+    for n in range(2, 400, 4):
+        assert draw(random.Random(n), n, around).contained == {Outcome.ZERO}
+        assert draw(random.Random(n), n, around).value in own
+        denied = draw(random.Random(n), n + 1, around)
+        assert Outcome.ZERO not in denied.contained
+        assert denied.value not in own
 
 
 def test_a_channels_page_may_tell_of_lives_alone() -> None:
