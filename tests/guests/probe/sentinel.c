@@ -84,7 +84,8 @@ static void look_at_registers(void)
 
 /*
  * The host tool looks at everything when this is said (tools/bhtool/attack/machine_run.py). From then on it exits no more, and what its
- * monitor has kept of its exits is the same in every machine, whatever was open.
+ * monitor has kept of its exits is the same in every machine, whatever was open: the last call is of its first channel, which is always
+ * open, so it is refused, but not answered at once, as some calls are on a PC.
  */
 static void rest(void)
 {
@@ -95,7 +96,8 @@ static void rest(void)
 		return;
 	partner_set_open(false);
 	enabled = cpu_interrupts_disable();
-	marks_call(BH_CALL_CLOSE); /* of its first channel, which is always open: refused, but not at once, as some calls are */
+	for (unsigned n = 0; n < 2; n++) /* before the last exit there is to be one, and no interrupt */
+		marks_call(BH_CALL_CLOSE);
 	cpu_interrupts_restore(enabled);
 	rests = true;
 	console_report("rests");
