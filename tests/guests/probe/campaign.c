@@ -102,6 +102,14 @@ static void settle(uint64_t ns)
 	idle_until(has_settled);
 }
 
+/* Without sleep: an earlier attempt may have stopped what wakes this core. */
+static void wait(uint64_t ns)
+{
+	settled_at = arch_counter() + clock_from_ns(ns);
+	while (!has_settled())
+		arch_relax();
+}
+
 /*
  * The other ends listen to who is connected with them. They are waited for once in a life, as one that was found out does not answer; but
  * with what is opened on request a life begins in which nobody was.
@@ -113,7 +121,7 @@ static void take_part(void)
 	partner_set_open(true);
 	partner_take_part();
 	for (unsigned n = 0; n < CONNECT_LOOKS && !partner_is_connected(waited); n++) {
-		settle(LOOK_NS);
+		wait(LOOK_NS);
 		partner_take_part();
 	}
 	waited = true;
