@@ -42,6 +42,7 @@ static struct link {
 	uint64_t rings;
 	uint64_t sent, received; /* messages, of a latest value: the newest one's number + 1 */
 	uint64_t refused;        /* in connections before it was closed */
+	uint64_t next;           /* on request: the least number that may come from a sentinel */
 	uint32_t silent;         /* looks since something came */
 	uint32_t opened, looks;  /* on request: how often it was opened, and looks until it is opened or closed again */
 	bool on_request;
@@ -146,15 +147,14 @@ static void judge(struct link *link, const struct bh_message *message)
 		return;
 	if (!is_message(link, number_of(link, message), message->length))
 		complain(link, CONTENT);
-	if ((is_latest || link->on_request) && number_of(link, message) + UINT64_C(1) < link->received + link->on_request)
+	if (link->on_request ? number_of(link, message) < link->next : is_latest && message->number + UINT64_C(1) < link->received)
 		complain(link, CONTENT);
 }
 
 static void count(struct link *link, const struct bh_message *message)
 {
-	if (link->on_request && link->has_partner)
-		link->received = buffer.words[0] + 1;
-	else if (link->end->role != BH_END_LATEST_READER)
+	link->next = buffer.words[0] + 1;
+	if (link->end->role != BH_END_LATEST_READER)
 		link->received++;
 	else if (message->number + UINT64_C(1) != link->received)
 		link->received = message->number + UINT64_C(1);
