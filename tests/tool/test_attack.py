@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The campaign's generator: reproducible from seed and number, complete, and readable by the kernel that runs it."""
 
+import os
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from bhtool import abi, paths
 from bhtool import elf as files
 from bhtool.attack.attack_class import walk
 from bhtool.attack.campaign import Campaign, Escape
-from bhtool.attack.evidence import without_lives
+from bhtool.attack.evidence import forged_lives, without_lives
 from bhtool.attack.generator import CLASSES, CYCLE, ENDING, requests
 from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
@@ -322,3 +323,28 @@ def test_a_channels_page_may_tell_of_lives_alone() -> None:
         other = bytearray(page)
         other[at] ^= 1
         assert without_lives(bytes(other)) != without_lives(page), hex(at)
+
+
+def test_a_channels_page_says_what_monitors_say() -> None:
+    """Of an end that is always open the life that its sandbox lives; of one on request that it is open, or closed, in whatever life."""
+    platform = load("qemu-svm")
+    plan = Plan("qemu-svm", Path("test.dts"), [sandbox("x86_64", index) for index in range(4)], shared_hpa=0x7F * MIB)
+    connect(plan)
+    ram = os.memfd_create("ram")
+    os.ftruncate(ram, 256 * MIB)
+
+    def tell(channel: ChannelPlan, epoch: int, state: int) -> list[str]:
+        at = channel.page - platform.ram_base + int(abi.ffi.offsetof("struct bh_channel", "end"))
+        for end in (0, 1):
+            os.pwrite(ram, epoch.to_bytes(4, "little") + state.to_bytes(4, "little"), at + end * abi.sizeof("bh_channel_end"))
+        return forged_lives(platform, plan, ram)
+
+    for channel in plan.channels:
+        tell(channel, 1, abi.lib.BH_CHANNEL_LIVES)
+    always, asked = plan.channels[0], next(one for one in plan.channels if one.on_request)
+    assert not forged_lives(platform, plan, ram)
+    assert not tell(asked, 77, abi.lib.BH_CHANNEL_CLOSED)
+    assert len(tell(asked, 77, abi.lib.BH_CHANNEL_GONE)) == len(tell(asked, 77, abi.lib.BH_CHANNEL_COMING)) == 2
+    assert not tell(asked, 1, abi.lib.BH_CHANNEL_LIVES)
+    assert len(tell(always, 2, abi.lib.BH_CHANNEL_LIVES)) == len(tell(always, 1, abi.lib.BH_CHANNEL_CLOSED)) == 2
+    os.close(ram)
