@@ -73,8 +73,8 @@ def without_lives(content: bytes) -> bytes:
 
 
 def forged_lives(platform: Platform, plan: Plan, ram: int) -> list[str]:
-    """Of ends whose page does not say what the statistics of their sandbox do, both of which its monitor writes; those on request are open, or closed."""
-    found, on_request = [], (abi.lib.BH_CHANNEL_LIVES, abi.lib.BH_CHANNEL_CLOSED)
+    """Of ends whose page does not say what the statistics of their sandbox do, both of which its monitor writes; those on request are open, closed, or gone."""
+    found, on_request = [], (abi.lib.BH_CHANNEL_LIVES, abi.lib.BH_CHANNEL_CLOSED, abi.lib.BH_CHANNEL_GONE)
     for channel in plan.channels:
         content = os.pread(ram, PAGE, channel.page - platform.ram_base)
         for end, index in enumerate(channel.ends):
@@ -83,7 +83,7 @@ def forged_lives(platform: Platform, plan: Plan, ram: int) -> list[str]:
             lives = abi.view("bh_stats", pool).restarts + 1
             if channel.on_request:
                 if state not in on_request:
-                    found.append(f"channel {channel.name} is neither open nor closed for {plan.sandboxes[index].name}, state {state}")
+                    found.append(f"channel {channel.name} is neither open, closed nor gone for {plan.sandboxes[index].name}, state {state}")
             elif epoch != lives or state > abi.lib.BH_CHANNEL_GONE:
                 found.append(
                     f"{plan.sandboxes[index].name} has lived {lives} times, and channel {channel.name} says {epoch}, state {state}"
