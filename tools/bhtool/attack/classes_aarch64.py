@@ -67,7 +67,7 @@ MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
 def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """From the last bytes of an own page over its end."""
     name = rng.choice(("ldr x", "ldr w", "str x", "ldp", "stp"))
-    address = rng.choice(around.edges) - rng.randrange(1, 4)
+    address = around.edges[index % len(around.edges)] - rng.randrange(1, 4)
     value = rng.getrandbits(64) if name in WRITES else 0
     return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, value, Aim.ADDRESS, NOT_DONE)
 

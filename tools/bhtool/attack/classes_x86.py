@@ -71,7 +71,7 @@ MEMORY = {kind: {name: body + RET for name, body in forms.items()} for kind, for
 
 def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """From the last bytes of an own page over its end."""
-    edge = rng.choice(around.edges)
+    edge = around.edges[index % len(around.edges)]
     name = rng.choice(("read 4", "read 8", "write 4", "write 8"))
     address = edge - rng.randrange(1, 4)
     value = rng.getrandbits(64) if name in WRITES else 0
