@@ -49,7 +49,7 @@ def test_nothing_gets_through(machine_platform: Platform, attempts: int) -> None
     assert (result.words_changed, result.pages_changed, result.heartbeats_lost) == (0, 0, 0)
     assert result.heartbeats > 0
     assert result.by_class["channel"].total() > 2 * result.by_class["channel"]["stopped"], "most of what an end may do comes back"
-    for told in ("sent", "received", "of_others", "refused", "rings"):
+    for told in ("sent", "received", "of_others", "refused", "rings", "opened"):
         assert result.traffic[told] > 0, f"{told}: {dict(result.traffic)}"
     for group in MODES if machine_platform.arch == "x86_64" else ():
         assert result.by_class[group].total() > result.by_class[group]["stopped"], f"nothing came back out of {group}: was it ever there?"

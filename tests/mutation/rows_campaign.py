@@ -148,6 +148,66 @@ FILTERS = (
         ARMV7,
         r"(?m)^attempt \d+, distributor: .* own line's target",
     ),
+    *(
+        MachineMutation(
+            "what is closed stays open, attacked",
+            "hal/pt/pt.h",
+            "open ? gate->open : 0",
+            "gate->open",
+            CAMPAIGN,
+            platform,
+            r"(?m)^attempt \d+, channel-(closed|beside)",
+        )
+        for platform in (GICV3, ARMV7, SVM)
+    ),
+    *(
+        MachineMutation(
+            "what is closed is known all the same, attacked",
+            "hal/arm/kick.c",
+            "pt_gate_turn(gate, open); invalidate(vttbr, vttbr);",
+            "pt_gate_turn(gate, open); (void)vttbr;",
+            CAMPAIGN,
+            platform,
+            r"(?m)^attempt \d+, channel-(closed: .*closed just before|beside)",
+        )
+        for platform in (GICV3, ARMV7)
+    ),
+    MachineMutation(
+        "a life finds open what the one before had open, attacked",
+        "monitor/channels.c",
+        "hal_gate_exists(&end->gate) ? BH_CHANNEL_GONE : 0",
+        "0",
+        CAMPAIGN,
+        GICV3,
+        r"(?m)^attempt \d+, channel-closed: .*before it is opened",
+    ),
+    MachineMutation(
+        "any channel is opened and closed, attacked",
+        "monitor/channels.c",
+        "if (!hal_gate_exists(&end->gate)) return BH_E_DENIED;",
+        "",
+        CAMPAIGN,
+        GICV3,
+        r"(?m)^attempt \d+, channel-turns: .*: zero, where|has lived \d+ times, and channel",
+    ),
+    MachineMutation(
+        "another channel's gate, attacked",
+        "monitor/boot/channels_boot.c",
+        "gates[row - table->channels]",
+        "gates[0]",
+        CAMPAIGN,
+        GICV3,
+        "it cannot be opened",
+    ),
+    MachineMutation(
+        "channels are not emptied, attacked",
+        "monitor/boot/channels_boot.c",
+        "words_fill(words, bytes / WORD_BYTES, 0);",
+        "words_fill(words, bytes / WORD_BYTES, 1);",
+        CAMPAIGN,
+        GICV3,
+        "its area was not empty when it was opened for the first time",
+    ),
     MachineMutation(
         "ports lead to foreign functions, attacked",
         "hal/pci/filter.c",

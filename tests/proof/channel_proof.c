@@ -104,7 +104,9 @@ void prove(void)
 #define ROOM       (SLOT_BYTES + 9)
 
 static uint8_t buffer[ROOM];
-static uint32_t length; /* of it, as the caller says */
+static uint32_t length;  /* of it, as the caller says */
+static uint32_t watched; /* any byte of it, and what it holds: behind `length` nothing is written */
+static uint8_t kept;
 
 static const uint8_t *area_of(unsigned whose)
 {
@@ -213,6 +215,14 @@ static void prove_message(enum bh_end_result result, const struct bh_message *me
 	}
 }
 
+static void watch_buffer(void)
+{
+	watched = (uint32_t)nondet_u64();
+	kept = (uint8_t)nondet_u64();
+	ASSUME(length <= ROOM && watched < ROOM);
+	buffer[watched] = kept;
+}
+
 void prove(void)
 {
 	const uint32_t flags = (uint32_t)nondet_u64();
@@ -243,16 +253,18 @@ void prove(void)
 	ASSUME(length <= ROOM);
 	result = bh_mailbox_send(&end, buffer, length, flags);
 #elif defined(RECEIVE)
-	ASSUME(length <= ROOM);
+	watch_buffer();
 	result = bh_mailbox_receive(&end, buffer, length, &message);
 	prove_message(result, &message, false);
+	PROVE(watched < length || buffer[watched] == kept);
 #elif defined(WRITE)
 	ASSUME(length <= ROOM);
 	result = bh_latest_write(&end, buffer, length);
 #else
-	ASSUME(length <= ROOM);
+	watch_buffer();
 	result = bh_latest_read(&end, buffer, length, &message);
 	prove_message(result, &message, false);
+	PROVE(watched < length || buffer[watched] == kept);
 #endif
 	PROVE(result >= BH_END_OK && result < BH_END_INVALID + 1);
 	PROVE(holds());

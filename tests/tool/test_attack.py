@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The campaign's generator: reproducible from seed and number, complete, and readable by the kernel that runs it."""
 
+import os
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from bhtool import abi, paths
 from bhtool import elf as files
 from bhtool.attack.attack_class import walk
 from bhtool.attack.campaign import Campaign, Escape
-from bhtool.attack.evidence import without_lives
+from bhtool.attack.evidence import forged_lives, without_lives
 from bhtool.attack.generator import CLASSES, CYCLE, ENDING, requests
 from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
@@ -48,24 +49,25 @@ def sandbox(arch: str, index: int) -> SandboxPlan:
     return found
 
 
-AREAS, WINDOW = (PAGE, PAGE), 0xA0000000
+AREAS, WINDOW, WINDOW_ASKED = (PAGE, PAGE), 0xA0000000, 0xA0A00000
 NO_DELAY = ChannelDelay(0, 0, None, None, ("nobody asks",))
 KINDS: dict[tuple[int, int], ChannelKind] = {(1, 0): "ring", (2, 3): "mailbox", (0, 1): "latest", (3, 2): "latest", (0, 3): "ring"}
+ASKED: dict[tuple[int, int], ChannelKind] = {(1, 3): "mailbox", (0, 2): "ring", (3, 1): "ring"}  # on request
 
 
 def connect(plan: Plan) -> None:
     """As the tool does: one channel behind the other, in the machine and in each window."""
-    seen = Counter[int]()
-    for number, (ends, kind) in enumerate(KINDS.items()):
-        hpa = 0x50 * MIB + number * 3 * PAGE
-        plan.channels.append(ChannelPlan(f"channel{number}", kind, ends, {"ring": 8, "mailbox": 1}.get(kind, 4), 128, AREAS, hpa, NO_DELAY))
+    seen = Counter[tuple[int, bool]]()
+    for number, (ends, kind) in enumerate((KINDS | ASKED).items()):
+        hpa, slots = 0x50 * MIB + number * 3 * PAGE, {"ring": 8, "mailbox": 1}.get(kind, 4)
+        plan.channels.append(ChannelPlan(f"channel{number}", kind, ends, slots, 128, AREAS, hpa, NO_DELAY, on_request=ends in ASKED))
         for end, index in enumerate(ends):
-            gpa = WINDOW + seen[index] * 3 * PAGE
+            gpa = (WINDOW_ASKED if ends in ASKED else WINDOW) + seen[index, ends in ASKED] * 3 * PAGE
             border = PAGE * (1 + end)
             parts = (("rw", "r") if end == 0 else ("r", "rw"), ((0, border), (border, 3 * PAGE - border)))
             for permissions, (start, size) in zip(*parts, strict=True):
                 plan.sandboxes[index].regions.append(Region("part", "channel", gpa + start, hpa + start, size, permissions))
-            seen[index] += 1
+            seen[index, ends in ASKED] += 1
 
 
 def all_surroundings(platform: str) -> AllSurroundings:
@@ -89,6 +91,7 @@ def test_queue_and_notes_are_the_kernels() -> None:
     assert (lib.CAMPAIGN_AIM, lib.CAMPAIGN_GRAFT, lib.CAMPAIGN_ALIAS) == (Aim.ADDRESS, Aim.TABLE, Aim.ALIAS)
     assert (lib.CAMPAIGN_PROTECTED, lib.CAMPAIGN_REAL) == (Aim.PROTECTED, Aim.REAL)
     assert (lib.CAMPAIGN_DMA, lib.CAMPAIGN_PARTNER) == (Aim.DMA, Aim.PARTNER)
+    assert (lib.CAMPAIGN_CLOSED, lib.CAMPAIGN_FRESH, lib.CAMPAIGN_TOUCH) == (Aim.CLOSED, Aim.FRESH, Rival.TOUCH)
     assert (lib.CAMPAIGN_MAGIC, lib.CAMPAIGN_NOTES, lib.CAMPAIGN_CODE_BYTES) == (MAGIC, NOTES_AT, CODE_BYTES)
     sizes = {"request": ENTRY.size, "queue": HEADER.size, "notes": NOTES.size + MOST}
     assert sizes == {one: kernel.sizeof(f"struct campaign_{one}") for one in sizes}
@@ -275,6 +278,40 @@ def test_channels_are_attacked_where_they_are(platform: str) -> None:
     assert all(around.is_foreign(attempt.target) for attempt in of_others)
 
 
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_channels_on_request_are_attacked_when_they_are_closed(platform: str) -> None:
+    """From where nobody comes back: before they are opened, and after they were closed. Of no other channel a call that opens it may come back as done."""
+    around = all_surroundings(platform)[1][0]
+    of_class = {one.name: one.draw for one in CLASSES[load(platform).arch]}
+    own = {number: one for number, one in enumerate(around.channels) if one.plan.on_request}
+    assert len(own) == 2 < len(around.channels)
+    closed = [of_class["channel-closed"](random.Random(n), n, around) for n in range(400)]
+    for attempt in closed:
+        assert attempt.contained == NEVER_BACK
+        assert any(one.span.start <= attempt.target < one.span.end for one in own.values())
+    states = Aim.CLOSED | Aim.FRESH | Aim.PARTNER
+    assert {attempt.aim & states for attempt in closed} == {Aim.PARTNER, Aim.FRESH, Aim.CLOSED, Aim.PARTNER | Aim.CLOSED}
+    assert {attempt.aim & ~states for attempt in closed} == {Aim.ADDRESS, Aim.TABLE}
+    for n in range(300):
+        beside = of_class["channel-beside"](random.Random(n), n, around)
+        one = own[beside.value]
+        assert one.areas[one.end].start <= beside.target < one.areas[one.end].end
+        assert (beside.contained, beside.rival, beside.target % 8) == (NEVER_BACK if n % 3 else ANYTHING, Rival.TOUCH, 0)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_a_sandbox_may_not_open_is_denied(platform: str) -> None:
+    around = all_surroundings(platform)[1][0]
+    draw = next(one.draw for one in CLASSES[load(platform).arch] if one.name == "channel-turns")
+    own = [number for number, one in enumerate(around.channels) if one.plan.on_request]
+    for n in range(2, 400, 4):
+        assert draw(random.Random(n), n, around).contained == {Outcome.ZERO}
+        assert draw(random.Random(n), n, around).value in own
+        denied = draw(random.Random(n), n + 1, around)
+        assert Outcome.ZERO not in denied.contained
+        assert denied.value not in own
+
+
 def test_a_channels_page_may_tell_of_lives_alone() -> None:
     page = bytes(range(256)) * 16
     lives = bytearray(page)
@@ -286,3 +323,28 @@ def test_a_channels_page_may_tell_of_lives_alone() -> None:
         other = bytearray(page)
         other[at] ^= 1
         assert without_lives(bytes(other)) != without_lives(page), hex(at)
+
+
+def test_a_channels_page_says_what_monitors_say() -> None:
+    """Of an end that is always open the life that its sandbox lives; of one on request that it is open, closed, or gone, in whatever life."""
+    platform = load("qemu-svm")
+    plan = Plan("qemu-svm", Path("test.dts"), [sandbox("x86_64", index) for index in range(4)], shared_hpa=0x7F * MIB)
+    connect(plan)
+    ram = os.memfd_create("ram")
+    os.ftruncate(ram, 256 * MIB)
+
+    def tell(channel: ChannelPlan, epoch: int, state: int) -> list[str]:
+        at = channel.page - platform.ram_base + int(abi.ffi.offsetof("struct bh_channel", "end"))
+        for end in (0, 1):
+            os.pwrite(ram, epoch.to_bytes(4, "little") + state.to_bytes(4, "little"), at + end * abi.sizeof("bh_channel_end"))
+        return forged_lives(platform, plan, ram)
+
+    for channel in plan.channels:
+        tell(channel, 1, abi.lib.BH_CHANNEL_LIVES)
+    always, asked = plan.channels[0], next(one for one in plan.channels if one.on_request)
+    assert not forged_lives(platform, plan, ram)
+    assert not tell(asked, 77, abi.lib.BH_CHANNEL_CLOSED) + tell(asked, 77, abi.lib.BH_CHANNEL_GONE)
+    assert len(tell(asked, 77, abi.lib.BH_CHANNEL_COMING)) == len(tell(asked, 77, 4)) == 2
+    assert not tell(asked, 1, abi.lib.BH_CHANNEL_LIVES)
+    assert len(tell(always, 2, abi.lib.BH_CHANNEL_LIVES)) == len(tell(always, 1, abi.lib.BH_CHANNEL_CLOSED)) == 2
+    os.close(ram)

@@ -11,6 +11,7 @@
 #include "kernel/core/fault.h"
 #include "kernel/core/frames.h"
 #include "kernel/core/idle.h"
+#include "kernel/core/info.h"
 #include "kernel/core/memory.h"
 #include "kernel/core/smp.h"
 #include "probe/mapping.h"
@@ -39,6 +40,8 @@ static struct rival_task task_of(const struct campaign_request *request, uint64_
 {
 	uint64_t *word = &((uint64_t *)(uintptr_t)code)[1], other = request->value;
 
+	if (request->rival == CAMPAIGN_TOUCH)
+		return (struct rival_task){ .word = (uint64_t *)(uintptr_t)first, .is = other, .other = ~other };
 	if (request->rival != CAMPAIGN_REWRITE) {
 		word = mapping_entry(request->rival == CAMPAIGN_REAIM ? first : run);
 		other = mapping_entry_to(other);
@@ -99,14 +102,26 @@ static void settle(uint64_t ns)
 	idle_until(has_settled);
 }
 
-/* The other ends listen to who is connected with them. They are waited for once in a life: one that was found out does not answer. */
+/* Without sleep: an earlier attempt may have stopped what wakes this core. */
+static void wait(uint64_t ns)
+{
+	settled_at = arch_counter() + clock_from_ns(ns);
+	while (!has_settled())
+		arch_relax();
+}
+
+/*
+ * The other ends listen to who is connected with them. They are waited for once in a life, as one that was found out does not answer; but
+ * with what is opened on request a life begins in which nobody was.
+ */
 static void take_part(void)
 {
 	static bool waited;
 
+	partner_set_open(true);
 	partner_take_part();
-	for (unsigned n = 0; n < CONNECT_LOOKS && !waited && !partner_is_connected(); n++) {
-		settle(LOOK_NS);
+	for (unsigned n = 0; n < CONNECT_LOOKS && !partner_is_connected(waited); n++) {
+		wait(LOOK_NS);
 		partner_take_part();
 	}
 	waited = true;
@@ -121,7 +136,19 @@ static enum campaign_outcome carry_out(const struct campaign_queue *queue, uint3
 
 	if (request->flags & CAMPAIGN_PARTNER)
 		take_part();
+	if (request->flags & CAMPAIGN_CLOSED)
+		partner_set_open(false);
+	if (request->flags & CAMPAIGN_DMA)
+		partner_set_open(n % 2 == 0); /* a card has to get nowhere by either */
 	return request->flags & CAMPAIGN_DMA ? transfer_attempt(queue, n) : attempt(request);
+}
+
+/* A life finds closed what the one before it had open. */
+static _Noreturn void begin_again(void)
+{
+	partner_set_open(true);
+	info_call_monitor(BH_CALL_RESTART, 0, 0);
+	fault_stop("a monitor has not begun it again");
 }
 
 /* The ring goes on from life to life. Here it begins anew with each, so that what is said never reaches the notes. */
@@ -159,9 +186,11 @@ void campaign_run(uint64_t address)
 		settle(SETTLE_NS); /* the others are starting, too, and are to be there when it begins */
 	else if (queue->spare_bytes && transfer_outlived(queue))
 		notes->outcome[notes->begun - 1] = CAMPAIGN_OUTLIVED;
-	while (notes->begun < queue->count) {
+	for (bool is_first = true; notes->begun < queue->count; is_first = false) {
 		uint32_t n = notes->begun;
 
+		if ((queue->request[n].flags & CAMPAIGN_FRESH) && !is_first)
+			begin_again();
 		notes->outcome[n] = CAMPAIGN_TRYING;
 		__atomic_store_n(&notes->begun, n + 1, __ATOMIC_RELEASE);
 		notes->outcome[n] = (uint8_t)carry_out(queue, n);

@@ -18,7 +18,9 @@ enum campaign_flags {
 	CAMPAIGN_PROTECTED = 8, /* x86: the code runs in 32-bit protected mode, paging off, its arguments cut to 32 bits */
 	CAMPAIGN_REAL = 16,     /* x86: the same in real mode, with data segments of 4 GiB */
 	CAMPAIGN_DMA = 32,      /* no code: a network card does what `value` says at `target` (transfer.h) */
-	CAMPAIGN_PARTNER = 64,  /* takes part in its channels before it runs the code (partner.h) */
+	CAMPAIGN_PARTNER = 64,  /* takes part in its channels before it runs the code (partner.h), and opens those on request */
+	CAMPAIGN_CLOSED = 128,  /* after that it closes them again */
+	CAMPAIGN_FRESH = 256,   /* runs the code first of all in a life, after one that has left them open */
 };
 
 /* What the other core of the sandbox changes and changes back meanwhile, and what it puts there. */
@@ -27,6 +29,7 @@ enum campaign_rival {
 	CAMPAIGN_REWRITE, /* the code's second eight bytes, for `value` */
 	CAMPAIGN_REAIM,   /* the page that `target` is seen by, for that of `value` */
 	CAMPAIGN_RECODE,  /* the page that the code is run from, for that of `value` */
+	CAMPAIGN_TOUCH,   /* the eight bytes at `target` itself, for their complement: `value` remains */
 };
 
 struct campaign_request {

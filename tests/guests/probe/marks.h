@@ -12,3 +12,6 @@
 void marks_set(void);
 /* Returns how many do not hold what marks_set left. */
 uint64_t marks_lost(void);
+/* Calls the monitor with 0 in all other registers, so that what it keeps of them does not depend on what was done before. Interrupts are
+ * off. */
+void marks_call(uint64_t function);

@@ -16,7 +16,7 @@
 enum { MOST = 16 /* BH_MAX_CHANNELS */, MOST_BYTES = 128, MOST_WORDS = MOST_BYTES / 8, GUARDS = 8 };
 enum { OPERATION_NS = 20000000, SILENT_LOOKS = 2000, RINGS_AT_ONCE = 2 /* one comes late, and the next one in time */ };
 
-enum wrong { GUARD, LENGTH, PLACE, RESULT, TIME, AREA, SLACK, CONTENT, CONNECTION, SILENT, RINGS, WRONGS };
+enum wrong { GUARD, LENGTH, PLACE, RESULT, TIME, AREA, SLACK, CONTENT, CONNECTION, SILENT, RINGS, TURN, PAGE, SCRUB, WRONGS };
 static const char *const names[WRONGS] = {
 	[GUARD] = "an operation wrote beside the buffer",
 	[LENGTH] = "a message is longer than a slot",
@@ -29,6 +29,9 @@ static const char *const names[WRONGS] = {
 	[CONNECTION] = "a sentinel's channel is broken, or not the first",
 	[SILENT] = "a sentinel has sent nothing for long",
 	[RINGS] = "it was rung oftener than granted",
+	[TURN] = "it cannot be opened",
+	[PAGE] = "another channel is where it was opened",
+	[SCRUB] = "its area was not empty when it was opened for the first time",
 };
 
 static struct link {
@@ -38,12 +41,17 @@ static struct link {
 	uint64_t gap, credit, asked; /* ticks: between two rings; of rings that may come at once; when it was looked at last */
 	uint64_t rings;
 	uint64_t sent, received; /* messages, of a latest value: the newest one's number + 1 */
+	uint64_t refused;        /* in connections before it was closed */
+	uint64_t next;           /* on request: the least number that may come from a sentinel */
 	uint32_t silent;         /* looks since something came */
-	bool has_partner;        /* the other end is a sentinel */
+	uint32_t opened, looks;  /* on request: how often it was opened, and looks until it is opened or closed again */
+	bool on_request;
+	bool is_open;
+	bool has_partner; /* the other end is a sentinel */
 	bool said[WRONGS];
 } links[MOST];
 static unsigned link_count, next_slack;
-static bool watching;
+static bool watching, resting;
 
 static struct {
 	uint64_t before[GUARDS];
@@ -116,6 +124,17 @@ static bool is_message(const struct link *link, uint64_t number, uint32_t length
 
 /* ---- What came ------------------------------------------------------------------------------------------------------- */
 
+/*
+ * What it has to be. With a connection what was under way is lost, so of a channel that is opened on request the message says it itself: a
+ * sender counts on, and no number may come twice, or after a later one.
+ */
+static uint64_t number_of(const struct link *link, const struct bh_message *message)
+{
+	if (link->on_request)
+		return buffer.words[0];
+	return link->end->role == BH_END_LATEST_READER ? message->number : link->received;
+}
+
 /* In the buffer, as far as there is room. */
 static void judge(struct link *link, const struct bh_message *message)
 {
@@ -126,14 +145,15 @@ static void judge(struct link *link, const struct bh_message *message)
 		complain(link, LENGTH);
 	if (!link->has_partner)
 		return;
-	if (!is_message(link, is_latest ? message->number : link->received, message->length))
+	if (!is_message(link, number_of(link, message), message->length))
 		complain(link, CONTENT);
-	if (is_latest && message->number + UINT64_C(1) < link->received)
+	if (link->on_request ? number_of(link, message) < link->next : is_latest && message->number + UINT64_C(1) < link->received)
 		complain(link, CONTENT);
 }
 
 static void count(struct link *link, const struct bh_message *message)
 {
+	link->next = buffer.words[0] + 1;
 	if (link->end->role != BH_END_LATEST_READER)
 		link->received++;
 	else if (message->number + UINT64_C(1) != link->received)
@@ -227,7 +247,7 @@ static void judge_result(struct link *link, enum bh_end_result result)
 		complain(link, LENGTH);
 	if (!link->has_partner)
 		return;
-	if (result == BH_END_BROKEN || result == BH_END_GONE || link->end->connections > 1)
+	if (result == BH_END_BROKEN || result == BH_END_GONE || (link->end->connections > 1 && !link->on_request))
 		complain(link, CONNECTION);
 	if (result == BH_END_CHECK)
 		complain(link, CONTENT);
@@ -290,6 +310,8 @@ static void look_at_control(struct link *link)
 	const struct bh_channel_control *control = end->own;
 	const bool is_latest = end->role == BH_END_LATEST_READER;
 
+	if (link->on_request && !end->epoch)
+		return; /* it takes part in no connection yet: a life before it has left this */
 	if (control->epoch != end->epoch || control->peer != end->peer_epoch || control->sent != end->sent ||
 	    control->taken != (is_latest ? 0 : end->taken) || control->slot[0] != end->slot[0] || control->slot[1] != end->slot[1] ||
 	    control->latest > 1 || control->reading[0] > 1 || pads(control))
@@ -347,6 +369,68 @@ static void count_rings(struct link *link)
 	link->asked = now;
 }
 
+/* ---- On request -------------------------------------------------------------------------------------------------------- */
+
+enum { OPEN_LOOKS = 24, CLOSED_LOOKS = 6 };
+
+static void close_end(struct link *link)
+{
+	link->is_open = false;
+	link->refused += link->end->refused;
+	channel_give(link->end);
+}
+
+/* Its frames come as zeros, and nobody else writes to its area from then on. */
+static void look_at_first(struct link *link)
+{
+	for (const uint64_t *word = (const uint64_t *)link->end->own; word < slack_end(link); word++)
+		if (*word) {
+			complain(link, SCRUB);
+			break;
+		}
+	fill_slack(link);
+}
+
+static void open_end(struct link *link)
+{
+	const char *name = (const char *)link->grant->name;
+	const struct bh_channel *page;
+
+	link->end = channel_take(name);
+	link->is_open = link->end;
+	if (!link->is_open) {
+		complain(link, TURN);
+		return;
+	}
+	page = (const struct bh_channel *)(uintptr_t)(link->grant->gpa + link->grant->line);
+	if (!text_equal((const char *)page->name, name))
+		complain(link, PAGE);
+	bh_end_set_checked(link->end, link->has_partner);
+	if (watching && !link->opened++)
+		look_at_first(link);
+}
+
+/* Open and closed for other numbers of looks each time, so that each end meets the other one in every state. */
+static void turn(struct link *link)
+{
+	const uint64_t start = arch_counter();
+
+	if (resting || link->looks--)
+		return;
+	if (link->is_open)
+		close_end(link);
+	else
+		open_end(link);
+	if (arch_counter() - start > clock_from_ns(OPERATION_NS))
+		complain(link, TIME);
+	link->looks = (uint32_t)((link->opened + link->grant->gpa) * MARK_MIX >> 32) % (link->is_open ? OPEN_LOOKS : CLOSED_LOOKS);
+}
+
+static bool is_there(const struct link *link)
+{
+	return !link->on_request || link->is_open;
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------------- */
 
 /* SENTINELS of tools/bhtool/attack/stage.py. */
@@ -359,10 +443,11 @@ static void take(const struct bh_grant *grant)
 {
 	const char *name = (const char *)grant->name;
 	const struct bh_grant *rung = info_find(BH_GRANT_DOORBELL, name);
+	const bool on_request = grant->flags & BH_CHANNEL_ON_REQUEST;
 	struct link *link = &links[link_count];
 
-	*link = (struct link){ .grant = grant, .end = channel_take(name) };
-	if (!link->end)
+	*link = (struct link){ .grant = grant, .end = on_request ? NULL : channel_take(name), .on_request = on_request };
+	if (!link->end && !on_request)
 		return;
 	link_count++;
 	link->has_partner = watching && is_sentinel((const char *)grant->compatible);
@@ -372,6 +457,8 @@ static void take(const struct bh_grant *grant)
 		link->credit = RINGS_AT_ONCE * link->gap;
 		link->asked = arch_counter();
 	}
+	if (on_request)
+		return;
 	bh_end_set_checked(link->end, link->has_partner);
 	if (watching)
 		fill_slack(link);
@@ -414,6 +501,10 @@ static void watch(struct link *link)
 void partner_take_part(void)
 {
 	for (struct link *link = links; link < links + link_count; link++) {
+		if (watching && link->on_request)
+			turn(link);
+		if (!is_there(link))
+			continue;
 		if (watching)
 			watch(link);
 		operate(link);
@@ -421,20 +512,37 @@ void partner_take_part(void)
 	if (!watching || !link_count)
 		return;
 	next_slack = (next_slack + 1) % link_count;
-	look_at_slack(&links[next_slack]);
+	if (is_there(&links[next_slack]))
+		look_at_slack(&links[next_slack]);
 }
 
-bool partner_is_connected(void)
+/* What this kernel takes for open or closed may be neither: it is opened before it is closed. */
+void partner_set_open(bool open)
+{
+	resting = watching && !open;
+	for (struct link *link = links; link < links + link_count; link++) {
+		if (!link->on_request)
+			continue;
+		if (!link->is_open)
+			open_end(link);
+		if (link->is_open)
+			close_end(link);
+		if (open)
+			open_end(link);
+	}
+}
+
+bool partner_is_connected(bool on_request)
 {
 	for (const struct link *link = links; link < links + link_count; link++)
-		if (!link->end->connected)
+		if (is_there(link) && (link->on_request || !on_request) && !link->end->connected)
 			return false;
 	return true;
 }
 
 void partner_report(void)
 {
-	uint64_t sent = 0, received = 0, others = 0, rings = 0, refused = 0;
+	uint64_t sent = 0, received = 0, others = 0, rings = 0, refused = 0, opened = 0;
 
 	if (!link_count)
 		return;
@@ -443,8 +551,9 @@ void partner_report(void)
 		received += link->has_partner ? link->received : 0;
 		others += link->has_partner ? 0 : link->received;
 		rings += link->rings;
-		refused += link->end->refused;
+		refused += link->refused + (is_there(link) ? link->end->refused : 0);
+		opened += link->opened;
 	}
-	console_report("channels: %ju sent to its partner, %ju received, %ju of others, %ju refused, %ju rings", sent, received, others,
-		       refused, rings);
+	console_report("channels: %ju sent to its partner, %ju received, %ju of others, %ju refused, %ju rings, %ju opened", sent, received,
+		       others, refused, rings, opened);
 }

@@ -2,7 +2,8 @@
 /*
  * Keeps watch over its own memory: all RAM that the kernel does not use holds a pattern, the kernel's text a checksum. A slice of it is
  * checked a thousand times a second, beside the heartbeat. It reports how often it has checked everything, and what had changed. After each
- * slice it takes part in its channels, and says what is wrong with them (partner.h).
+ * slice it takes part in its channels, and says what is wrong with them (partner.h). Once its gate is open (struct bh_log) it leaves those
+ * closed that it opens on request, and says that it rests.
  */
 #pragma once
 #include <stdint.h>

@@ -20,6 +20,8 @@ from bhtool.attack.classes_gic import (
     register_address,
     shows_nothing,
 )
+from bhtool.attack.classes_request import CLOSE, OPEN, Call, request_classes
+from bhtool.attack.classes_request import Forms as RequestForms
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
 from bhtool.attack.races import RACES_AARCH64
@@ -65,7 +67,7 @@ MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
 def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """From the last bytes of an own page over its end."""
     name = rng.choice(("ldr x", "ldr w", "str x", "ldp", "stp"))
-    address = rng.choice(around.edges) - rng.randrange(1, 4)
+    address = around.edges[index % len(around.edges)] - rng.randrange(1, 4)
     value = rng.getrandbits(64) if name in WRITES else 0
     return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, value, Aim.ADDRESS, NOT_DONE)
 
@@ -349,7 +351,38 @@ def fill(words: int, distance: int) -> bytes:
     return code(0xD2800002 | words << 5, 0xB9000001, 0x91000000 | distance << 10, 0xF1000442, 0x54FFFFA1)
 
 
-CHANNELS = channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, fill, ring_loop), 10)
+def request_call(number: int, argument: int, around: Surroundings) -> Call:
+    return Call(code(CALLS["hvc"]), MONITOR + number, argument)
+
+
+def function_into(register: int, number: int) -> tuple[int, int]:
+    """movz w; movk w."""
+    return 0x52800000 | number << 5 | register, 0x72B8C000 | register
+
+
+def turns(times: int, numbers: tuple[int, int], around: Surroundings) -> bytes:
+    """mov x3, times; mov w5, the first; again: mov x0, x5; hvc; eor x5, x5, #1, if there is another; subs x3; b.ne again."""
+    first, second = numbers
+    other = 0xD503201F if first == second else 0xD24000A5
+    return code(0xD2800003 | times << 5, *function_into(5, first), 0xAA0503E0, CALLS["hvc"], other, 0xF1000463, 0x54FFFF81)
+
+
+def shuffled(times: int, seed: int, around: Surroundings) -> Call:
+    """mov x3, times; mov x4, x0; mov x6, x1; again: add x6, x6, x6, lsl #5; ubfx x1, x6, #40, #4; add x0, x4, x6, lsr #63; hvc; subs x3; b.ne again."""
+    drawn = (0x8B0614C6, 0xD368ACC1, 0x8B46FC80)
+    loop = code(0xD2800003 | times << 5, 0xAA0003E4, 0xAA0103E6, *drawn, CALLS["hvc"], 0xF1000463, 0x54FFFF61)
+    return Call(loop, MONITOR + OPEN, seed)
+
+
+def closing(access: bytes, around: Surroundings) -> bytes:
+    """ldr w2; mov x5, x0; mov w0, CLOSE; hvc; mov x0, x5."""
+    return struct.pack("<6I", 0xB9400002, 0xAA0003E5, *function_into(0, CLOSE), CALLS["hvc"], 0xAA0503E0) + access
+
+
+CHANNELS = (
+    *channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, fill, ring_loop), 10),
+    *request_classes(RequestForms(MEMORY, request_call, turns, shuffled, closing), 3),
+)
 CLASSES = (
     AttackClass(
         "memory",
@@ -373,7 +406,7 @@ CLASSES = (
         "memory",
         ends=True,
     ),
-    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 28, draw_register, "msr", endless=True),
+    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 25, draw_register, "msr", endless=True),
     AttackClass("system", "every instruction of the system space", 14, draw_system, harmless="they act on what the sandbox can reach"),
     AttackClass(
         "distributor-pieces",

@@ -10,6 +10,8 @@ from bhtool.attack.attack_class import AttackClass, draw_access, walk
 from bhtool.attack.classes_channel import Forms as ChannelForms
 from bhtool.attack.classes_channel import RingLoop, channel_classes
 from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, own_target, register_address, shows_nothing
+from bhtool.attack.classes_request import CLOSE, OPEN, Call, request_classes
+from bhtool.attack.classes_request import Forms as RequestForms
 from bhtool.attack.configuration_space import ALL_ONES, Forms, Kept, draw_as_memory
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
 from bhtool.attack.races import RACES_ARMV7
@@ -50,7 +52,7 @@ MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
 def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """From the last bytes of an own page over its end."""
     name = rng.choice(("ldr", "str"))
-    address = rng.choice(around.edges) - rng.randrange(1, 4)
+    address = around.edges[index % len(around.edges)] - rng.randrange(1, 4)
     value = rng.getrandbits(64) if name in WRITES else 0
     return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, value, Aim.ADDRESS, NOT_DONE)
 
@@ -251,7 +253,40 @@ def fill(words: int, distance: int) -> bytes:
     return code(0xE3A03000 | words, 0xE5802000, 0xE2800000 | distance, 0xE2533001, 0x1AFFFFFB)
 
 
-CHANNELS = channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, fill, ring_loop), 10)
+def request_call(number: int, argument: int, around: Surroundings) -> Call:
+    """mov r1, r2."""
+    return Call(code(0xE1A01002, CALLS["hvc"]), MONITOR + number, argument)
+
+
+def function_into(register: int, number: int) -> tuple[int, int]:
+    """movw; movt."""
+    return 0xE3000000 | register << 12 | number, 0xE3480600 | register << 12
+
+
+def turns(times: int, numbers: tuple[int, int], around: Surroundings) -> bytes:
+    """mov r1, r2; mov r3, times; mov r12, the first; again: mov r0, r12; hvc; eor r12, r12, #1, if there is another; subs r3; bne again; bx lr."""
+    first, second = numbers
+    other = 0xE320F000 if first == second else 0xE22CC001
+    loop = (0xE1A0000C, CALLS["hvc"], other, 0xE2533001, 0x1AFFFFFA, RETURN)
+    return struct.pack("<10I", 0xE1A01002, 0xE3A03000 | times, *function_into(12, first), *loop)
+
+
+def shuffled(times: int, seed: int, around: Surroundings) -> Call:
+    """mov r12, r0; mov r3, times; again: add r2, r2, r2, lsl #5; mov r1, r2, lsr #28; ubfx r0, r2, #20, #1; add r0, r0, r12; hvc; subs r3; bne again; bx lr."""
+    drawn = (0xE0822282, 0xE1A01E22, 0xE7E00A52, 0xE080000C)
+    loop = struct.pack("<10I", 0xE1A0C000, 0xE3A03000 | times, *drawn, CALLS["hvc"], 0xE2533001, 0x1AFFFFF8, RETURN)
+    return Call(loop, MONITOR + OPEN, seed)
+
+
+def closing(access: bytes, around: Surroundings) -> bytes:
+    """ldr r3; mov r12, r0; mov r1, r2; mov r0, CLOSE; hvc; mov r0, r12."""
+    return struct.pack("<7I", 0xE5903000, 0xE1A0C000, 0xE1A01002, *function_into(0, CLOSE), CALLS["hvc"], 0xE1A0000C) + access
+
+
+CHANNELS = (
+    *channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, fill, ring_loop), 10),
+    *request_classes(RequestForms(MEMORY, request_call, turns, shuffled, closing, ALL_ONES), 3),
+)
 CLASSES = (
     AttackClass(
         "memory",
@@ -279,7 +314,7 @@ CLASSES = (
     AttackClass(
         "registers",
         "registers of coprocessors 14 and 15, of every encoding, read, rewritten and written",
-        35,
+        32,
         draw_register,
         "msr",
         endless=True,

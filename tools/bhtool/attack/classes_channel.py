@@ -127,20 +127,23 @@ def _inside(rng: random.Random, span: Span) -> int:
 def draw_bounds(forms: Forms, rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Stores to what is others'; jumps; page tables; others' channels, where they lie and where they are seen."""
     one, kind = rng.choice(around.channels), index % 5
+    opened = Aim.PARTNER if one.plan.on_request else Aim.NUMBER
     if kind in (0, 1):
         place, whose = (one.page, "the monitors' page") if kind else (one.areas[1 - one.end], "the other end's area")
         name, address = rng.choice(list(forms.writes)), _inside(rng, place)
         text = f"{name} {address:#x}, {whose} of channel {one.plan.name}"
-        return Attempt(text, forms.writes[name], address, rng.getrandbits(64), Aim.ADDRESS, NEVER_BACK)
+        return Attempt(text, forms.writes[name], address, rng.getrandbits(64), Aim.ADDRESS | opened, NEVER_BACK)
     if kind == 2:
         name, address = rng.choice(list(forms.execute)), _inside(rng, one.span)
-        return Attempt(f"{name} {address:#x}, in channel {one.plan.name}", forms.execute[name], address, 0, Aim.ADDRESS, NEVER_BACK)
+        return Attempt(
+            f"{name} {address:#x}, in channel {one.plan.name}", forms.execute[name], address, 0, Aim.ADDRESS | opened, NEVER_BACK
+        )
     if kind == 3:
         page = rng.randrange(one.plan.size // PAGE)
         contained = ANYTHING if one.areas[one.end].start <= one.gpa + page * PAGE < one.areas[one.end].end else NOT_DONE
         name = rng.choice(list(forms.reads))
         text = f"page table in page {page} of channel {one.plan.name}"
-        return Attempt(text, forms.reads[name], one.gpa + page * PAGE, rng.getrandbits(64), Aim.TABLE, contained)
+        return Attempt(text, forms.reads[name], one.gpa + page * PAGE, rng.getrandbits(64), Aim.TABLE | opened, contained)
     foreign = [(span, whose) for span, whose in around.foreign_channels if all(around.is_foreign(at) for at in (span.start, span.end - 1))]
     span, whose = rng.choice(foreign)
     kinds = {"read": forms.reads, "write": forms.writes, "execute": forms.execute}

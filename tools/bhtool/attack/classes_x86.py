@@ -9,6 +9,8 @@ from bhtool.attack.aliases import ALIASES_X86
 from bhtool.attack.attack_class import AttackClass, draw_access, walk
 from bhtool.attack.classes_channel import Forms as ChannelForms
 from bhtool.attack.classes_channel import RingLoop, channel_classes
+from bhtool.attack.classes_request import CLOSE, OPEN, Call, request_classes
+from bhtool.attack.classes_request import Forms as RequestForms
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory, draw_by_ports
 from bhtool.attack.modes_x86 import MODES_X86
 from bhtool.attack.races import RACES_X86
@@ -69,7 +71,7 @@ MEMORY = {kind: {name: body + RET for name, body in forms.items()} for kind, for
 
 def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """From the last bytes of an own page over its end."""
-    edge = rng.choice(around.edges)
+    edge = around.edges[index % len(around.edges)]
     name = rng.choice(("read 4", "read 8", "write 4", "write 8"))
     address = edge - rng.randrange(1, 4)
     value = rng.getrandbits(64) if name in WRITES else 0
@@ -360,7 +362,41 @@ def fill(words: int, distance: int) -> bytes:
     return b"\xb9" + struct.pack("<I", words) + code("89374881c7") + struct.pack("<I", distance) + code("ffc975f3") + RET
 
 
-CHANNELS = channel_classes(ChannelForms(MEMORY["read"], STORES, MEMORY["execute"], code("0137") + RET, fill, ring_loop), 10)
+def call_of(around: Surroundings) -> bytes:
+    return code("0f01c1" if around.platform.backend == "vmx" else "0f01d9")
+
+
+def request_call(number: int, argument: int, around: Surroundings) -> Call:
+    return Call(CALL[around.platform.backend == "vmx"] + RET, CALLS + number, argument)
+
+
+def looped(head: bytes, times: int, body: bytes) -> bytes:
+    """push rbx; head; mov ecx, times; again: body; dec ecx; jnz again; pop rbx."""
+    back = b"\xff\xc9\x75" + struct.pack("<b", -(len(body) + 4))
+    return code("53") + head + b"\xb9" + struct.pack("<I", times) + body + back + code("5b") + RET
+
+
+def turns(times: int, numbers: tuple[int, int], around: Surroundings) -> bytes:
+    """mov rbx, rsi; mov edi, the first; again: mov eax, edi; the call; xor edi, 1, if there is another."""
+    first, second = numbers
+    body = code("89f8") + call_of(around) + (b"" if first == second else code("83f701"))
+    return looped(code("4889f3bf") + struct.pack("<I", CALLS + first), times, body)
+
+
+def shuffled(times: int, seed: int, around: Surroundings) -> Call:
+    """again: imul rsi, rsi, 33; mov rbx, rsi; shr rbx, 60; mov eax, edi; bt esi, 20; adc eax, 0; the call."""
+    return Call(looped(b"", times, code("486bf6214889f348c1eb3c89f80fbae61483d000") + call_of(around)), CALLS + OPEN, seed)
+
+
+def closing(access: bytes, around: Surroundings) -> bytes:
+    """mov eax, [rdi]; push rbx; mov rbx, rsi; mov eax, CLOSE; the call; pop rbx."""
+    return code("8b07534889f3b8") + struct.pack("<I", CALLS + CLOSE) + call_of(around) + code("5b") + access
+
+
+CHANNELS = (
+    *channel_classes(ChannelForms(MEMORY["read"], STORES, MEMORY["execute"], code("0137") + RET, fill, ring_loop), 10),
+    *request_classes(RequestForms(MEMORY, request_call, turns, shuffled, closing), 3),
+)
 CLASSES = (
     AttackClass(
         "memory",
@@ -389,7 +425,7 @@ CLASSES = (
         ends=True,
     ),
     AttackClass("icr", "interrupts, INIT and STARTUP to every destination", 0, draw_icr, "ipi", ends=True),
-    AttackClass("msr", "model-specific registers, read and written", 27, draw_msr, "msr", endless=True),
+    AttackClass("msr", "model-specific registers, read and written", 24, draw_msr, "msr", endless=True),
     AttackClass("own-icr", "every mode with every shorthand", 16, draw_own_icr, "ipi"),
     AttackClass("redirections", "every pin of the IOAPIC and mode, any vector and core", 10, draw_redirection, "irq"),
     AttackClass("lvt", "every delivery mode in every local vector", 6, draw_lvt, "irq"),

@@ -73,15 +73,18 @@ def without_lives(content: bytes) -> bytes:
 
 
 def forged_lives(platform: Platform, plan: Plan, ram: int) -> list[str]:
-    """Of ends that are always open, and whose page does not say what the statistics of their sandbox do, both of which its monitor writes."""
-    found = []
-    for channel in (one for one in plan.channels if not one.on_request):
+    """Of ends whose page does not say what the statistics of their sandbox do, both of which its monitor writes; those on request are open, closed, or gone."""
+    found, on_request = [], (abi.lib.BH_CHANNEL_LIVES, abi.lib.BH_CHANNEL_CLOSED, abi.lib.BH_CHANNEL_GONE)
+    for channel in plan.channels:
         content = os.pread(ram, PAGE, channel.page - platform.ram_base)
         for end, index in enumerate(channel.ends):
             pool = os.pread(ram, sizeof("bh_stats"), plan.sandboxes[index].pool_hpa - platform.ram_base)
             epoch, state = LIFE.unpack_from(content, ENDS + end * END)
             lives = abi.view("bh_stats", pool).restarts + 1
-            if epoch != lives or state > abi.lib.BH_CHANNEL_GONE:
+            if channel.on_request:
+                if state not in on_request:
+                    found.append(f"channel {channel.name} is neither open, closed nor gone for {plan.sandboxes[index].name}, state {state}")
+            elif epoch != lives or state > abi.lib.BH_CHANNEL_GONE:
                 found.append(
                     f"{plan.sandboxes[index].name} has lived {lives} times, and channel {channel.name} says {epoch}, state {state}"
                 )

@@ -3,10 +3,12 @@
 
 import os
 import re
+import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from bhtool import abi
 from bhtool.attack.astray import Astray, count_used, find_astray
 from bhtool.attack.evidence import Pages, forged_lives, pages
 from bhtool.attack.queue import Notes, read_notes
@@ -26,18 +28,21 @@ AFTERMATH_PASSES = 2  # of a sentinel over its memory, after the last attack: at
 PASS = re.compile(r": pass (\d+), (\d+) words changed, the last at (0x[0-9a-f]+)")
 ALARM = re.compile(r": (stray|fault|stopped|wrong)\b.*")
 TOO_LONG = "an operation took too long"  # tests/guests/probe/partner.c
-CHANNELS = re.compile(r": channels: (\d+) sent to its partner, (\d+) received, (\d+) of others, (\d+) refused, (\d+) rings")
+CHANNELS = re.compile(r": channels: (\d+) sent to its partner, (\d+) received, (\d+) of others, (\d+) refused, (\d+) rings, (\d+) opened")
+RESTS = ": rests"
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Of all channels of a sentinel: messages to and from the other one; from hostile ends; what it refused of these; how often it was rung."""
+    """Of all channels of a sentinel: messages to and from the other one; from hostile ends; what it refused of these; how often it was rung; how often it
+    opened what is opened on request."""
 
     sent: int = 0
     received: int = 0
     of_others: int = 0
     refused: int = 0
     rings: int = 0
+    opened: int = 0
 
 
 Advance = Callable[[int], None]
@@ -50,6 +55,7 @@ class Sentinel:
     beats: int = 0
     late: int = 0  # beats that came a whole period late, ever
     late_before: int = 0  # of them, before anybody attacked: while sandboxes start, an emulator's turns can be long
+    rests: bool = False  # it opens and closes nothing more
     complaints: list[str] = field(default_factory=list)
     traffic: Traffic = Traffic()
 
@@ -65,6 +71,8 @@ class Sentinel:
                 self.complaints.append(f"{seen[2]} words of its memory changed, the last at {seen[3]}")
         elif told := CHANNELS.search(line):
             self.traffic = Traffic(*map(int, told.groups()))
+        elif line.endswith(RESTS):
+            self.rests = True
         elif alarm := ALARM.search(line):
             self.complaints.append(alarm[0].removeprefix(": "))
 
@@ -106,11 +114,19 @@ class MachineRun:
         return found + ([self.end] if self.end else [])
 
 
+def let_go(session: Session, name: str) -> None:
+    """Opens its gate: struct bh_log."""
+    (pool,) = (one.pool_hpa for one in session.plan.sandboxes if one.name == name)
+    place = pool + abi.lib.BH_POOL_LOG + abi.ffi.offsetof("struct bh_log", "gate")
+    os.pwrite(session.machine.ram, struct.pack("<Q", 1), place - session.platform.ram_base)
+
+
 class Watcher:
     def __init__(self, session: Session, cast: Cast, identity: int, advance: Advance) -> None:
         self._session, self._identity, self._advance = session, identity, advance
         self.run = MachineRun(cast)
         self._goal: dict[str, int] | None = None
+        self._rest_by: int | None = None  # beat of a sentinel
         self._moved = (0, 0)
         self._moved_at = time.monotonic()
 
@@ -140,7 +156,21 @@ class Watcher:
             return False
         if self._goal is None:
             self._goal = {name: one.passes + AFTERMATH_PASSES for name, one in self.run.sentinels.items()}
-        return all(self.run.sentinels[name].passes >= goal for name, goal in self._goal.items())
+        return all(self.run.sentinels[name].passes >= goal for name, goal in self._goal.items()) and self._rests()
+
+    def _rests(self) -> bool:
+        """Sentinels are told to rest, and do; one that does not says in some other way what has become of it, or is complained of."""
+        beat = max(one.beats for one in self.run.sentinels.values())
+        if self._rest_by is None:
+            self._rest_by = beat + HANG_BEATS
+            for name in self.run.sentinels:
+                let_go(self._session, name)
+        awake = [name for name, one in self.run.sentinels.items() if not one.rests]
+        if awake and beat > self._rest_by:
+            for name in awake:
+                self.run.sentinels[name].complaints.append("does not come to rest")
+            return True
+        return not awake
 
     def _is_silent(self) -> bool:
         moved = (sum(one.begun for one in self.run.hostiles.values()), min(one.beats for one in self.run.sentinels.values()))

@@ -40,7 +40,9 @@ class Aim(enum.IntFlag):
     PROTECTED = 8  # `target` itself; the code runs in 32-bit protected mode
     REAL = 16  # `target` itself; the code runs in real mode
     DMA = 32  # no code: a network card does what `value` says at `target`
-    PARTNER = 64  # or-ed: the sandbox takes part in its channels before it runs the code
+    PARTNER = 64  # or-ed: the sandbox takes part in its channels before it runs the code, and opens those on request
+    CLOSED = 128  # or-ed: after that it closes them
+    FRESH = 256  # or-ed: the code runs first of all in a life, after one that has left them open
 
 
 class Rival(enum.IntEnum):
@@ -50,6 +52,7 @@ class Rival(enum.IntEnum):
     REWRITE = 1  # the code's second eight bytes, for `value`
     REAIM = 2  # the page that `target` is seen by, for that of `value`
     RECODE = 3  # the page that the code is run from, for that of `value`
+    TOUCH = 4  # the eight bytes at `target` itself, for their complement: `value` remains
 
 
 @dataclass(frozen=True)

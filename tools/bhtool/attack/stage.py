@@ -80,20 +80,26 @@ class Channel:
     sender: str
     receiver: str
     kind: ChannelKind
-    rates: str = ""  # of doorbells; sentinels ring nobody: what does not exit leaves its monitor's memory as it is
+    rates: str = ""  # of doorbells; sentinels ring nobody
+    on_request: bool = False
 
 
-def channels(cast: Cast) -> Iterator[Channel]:
-    """Each hostile sandbox has one of each kind, and of each role, with a sentinel; and the sentinels have theirs."""
+def channels(cast: Cast, unprotected: Sequence[str] = ()) -> Iterator[Channel]:
+    """Each hostile sandbox has one of each kind, and of each role, with a sentinel, and two that both open on request; and the sentinels have theirs.
+
+    Without protection of memory it has none of these: nothing would be closed, BH-R181, and all that is open to it takes regions, too.
+    """
     for name, sentinel in zip(cast.hostiles, SENTINELS, strict=False):
         for kind in (RING, MAILBOX, LATEST):
             yield Channel(f"{name}-{kind}", name, sentinel, kind, f"{DOORBELL_HZ} 0")
         yield Channel(f"{name}-reads", sentinel, name, LATEST, f"0 {DOORBELL_HZ}")
+        if "memory" not in unprotected:
+            yield Channel(f"{name}-asks", name, sentinel, MAILBOX, on_request=True)
+            yield Channel(f"{name}-hears", sentinel, name, RING, on_request=True)
     first, second = SENTINELS
-    yield Channel("watch-there", first, second, RING)
-    yield Channel("watch-back", second, first, RING)
-    for kind in (MAILBOX, LATEST):
+    for kind in (RING, MAILBOX, LATEST):
         yield Channel(f"watch-{kind}", first, second, kind)
+    yield Channel("watch-asks", first, second, MAILBOX, on_request=True)
 
 
 @dataclass(frozen=True)
@@ -229,7 +235,7 @@ def set_up(
     file.write_text(
         template.render(
             sandboxes=actors(cast, platform, queue_at, unprotected, orders[0].word),
-            channels=list(channels(cast)),
+            channels=list(channels(cast, unprotected)),
             slot_bytes=SLOT_BYTES,
             ram_mib=campaign.ram_mib,
         ),

@@ -158,8 +158,9 @@ class Surroundings:
 
     @cached_property
     def edges(self) -> list[int]:
-        """Where a page of its own is followed by one that is not."""
-        return [span.end for span in self.own if self.is_foreign(span.end)]
+        """Where a page of its own is followed by one that is not; but of channels on request, which may be closed."""
+        asked = [one.span for one in self.channels if one.plan.on_request]
+        return [span.end for span in self.own if self.is_foreign(span.end) and not any(span.overlaps(one) for one in asked)]
 
 
 AllSurroundings = dict[int, list[Surroundings]]  # by cast

@@ -2,6 +2,7 @@
 /* ARMv7 ARM B4.1 by register name; A2.6 "Advanced SIMD and Floating-point Extensions" of ID_MMFR are there on every core with Hyp mode. */
 #include "probe/marks.h"
 
+#include "abi/guest.h"
 #include "sysreg.h"
 
 enum { CPACR_CP10_CP11 = 0xf << 20, FPEXC_EN = 1 << 30, MARKS = 5 };
@@ -39,4 +40,21 @@ uint64_t marks_lost(void)
 	for (unsigned n = 0; n < MARKS; n++)
 		lost += value[n] != mark(n);
 	return lost;
+}
+
+/* r7 or r11 may be the frame's. */
+void marks_call(uint64_t function)
+{
+	register uint32_t r0 __asm__("r0") = (uint32_t)function & ~(uint32_t)BH_CALL_64;
+
+	__asm__ volatile("push {r7, r11}\n\t"
+			 ".irp n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14\n\t"
+			 "mov r\\n, #0\n\t"
+			 ".endr\n\t"
+			 "cmp r1, r1\n\t"
+			 "hvc #0\n\t"
+			 "pop {r7, r11}"
+			 : "+r"(r0)
+			 :
+			 : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12", "lr", "cc", "memory");
 }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "kernel/core/cpu.h"
 #include "x86.h"
 
 enum { CR4_OSFXSR = 1 << 9, XMMS = 3 };
@@ -50,4 +51,24 @@ uint64_t marks_lost(void)
 		lost += vector[n] != mark(MSRS + n);
 	__asm__ volatile("mov %%dr0, %0\n\tmov %%dr3, %1" : "=r"(address[0]), "=r"(address[1]));
 	return lost + (address[0] != MARK_MIX) + (address[1] != MARK_MIX);
+}
+
+#define CALL_WITH_ZEROS(call)                                                            \
+	"push %%rbp\n\t"                                                                 \
+	".irp n, rbx, rcx, rdx, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15, rbp\n\t" \
+	"mov $0, %%\\n\n\t"                                                              \
+	".endr\n\t"                                                                      \
+	"cmp %%rbx, %%rbx\n\t" call "\n\t"                                               \
+	"pop %%rbp"
+
+void marks_call(uint64_t function)
+{
+	if (cpu_has_vmcall)
+		__asm__ volatile(CALL_WITH_ZEROS("vmcall")
+				 : "+a"(function)::"rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+				   "cc", "memory");
+	else
+		__asm__ volatile(CALL_WITH_ZEROS("vmmcall")
+				 : "+a"(function)::"rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+				   "cc", "memory");
 }
