@@ -52,17 +52,17 @@ int64_t hal_doorbell_ring(struct hal_core *self, uint64_t n)
 }
 
 /* Other functions than these go the long way, which has all checks. */
-bool guest_call(struct hal_core *core)
+unsigned guest_call(struct hal_core *core)
 {
 	int64_t result = BH_INFO_VERSION;
 
 	if (guest_function(core) == BH_CALL_DOORBELL)
 		result = hal_doorbell_ring(core, hal_core_argument(core));
 	else if (guest_function(core) != BH_CALL_VERSION)
-		return false;
+		return 0;
 	hal_core_set_result(core, (uint64_t)result);
 	core->exits[BH_EXIT_CALL]++;
-	return true;
+	return 1;
 }
 
 /* guest_call has answered all of them. */

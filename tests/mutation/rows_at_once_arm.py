@@ -44,7 +44,7 @@ CALLS = (
     MachineMutation(
         "every call is one for the version",
         "hal/arm/run.c",
-        "else if (guest_function(core) != BH_CALL_VERSION) return false;",
+        "else if (guest_function(core) != BH_CALL_VERSION) return 0;",
         "",
         "kick-denied",
         GICV3,

@@ -85,7 +85,7 @@ DOORBELL_ROWS = (
     arm("another register", "GICD_ISPENDR +", "GICD_ISENABLER +", GIC),
     arm("lines of the first word", "UINT64_C(4) * (line / GIC_LINES_A_WORD),", "0,", GIC),
     arm("all lines of a word", "UINT32_C(1) << line % GIC_LINES_A_WORD);", "UINT32_MAX);", GIC),
-    arm("every call is one for the version", "else if (guest_function(core) != BH_CALL_VERSION) return false;"),
+    arm("every call is one for the version", "else if (guest_function(core) != BH_CALL_VERSION) return 0;"),
     arm("another argument", "hal_doorbell_ring(core, hal_core_argument(core))", "hal_doorbell_ring(core, guest_read(core, 2))"),
     arm("nobody is told what came of it", "hal_core_set_result(core, (uint64_t)result);"),
     arm("exits at once are not counted", "core->exits[BH_EXIT_CALL]++;"),

@@ -129,6 +129,9 @@ static void test_what_lies_there_is_looked_at(void)
 	machine.page->name[0] = 'S'; /* another's */
 	CHECK_EQ(open_it(), -ENXIO);
 	machine.page->name[0] = 's';
+	machine.page->name[5] = 'y'; /* which begins like it */
+	CHECK_EQ(open_it(), -ENXIO);
+	machine.page->name[5] = '\0';
 	machine.page->version++;
 	CHECK_EQ(open_it(), -ENXIO);
 	machine.page->version--;
@@ -240,10 +243,15 @@ static void test_an_end_has_one_owner(void)
 	waitpid(child, &status, 0);
 	child = fork();
 	if (child == 0) {
-		bulkhead_memory_close(memory);
-		_exit(0);
+		const size_t bytes = machine.about.bytes;
+		char *where = bulkhead_memory_give(memory), *other;
+
+		other = mmap(where, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		bulkhead_memory_close(memory); /* where it was is something else */
+		_exit(other == where && *(volatile char *)other == 0 ? 0 : 1);
 	}
 	waitpid(child, &status, 0);
+	CHECK_EQ(status, 0);
 	CHECK_EQ(bulkhead_memory_open(&second, "speed", root), -EBUSY);
 	close_machine();
 }
@@ -416,6 +424,12 @@ static void test_a_new_life_is_told_of_once(void)
 	CHECK_EQ(bh_end_look(&machine.other), BH_END_OK);
 	other_sends("new");
 	check_came("new", 0);
+	close_machine();
+
+	meet(BH_CHANNEL_RING, 4, 0); /* who sends is told, too */
+	live_anew(1);
+	CHECK_EQ(send("old", 0), -ECONNRESET);
+	CHECK_EQ(send("old", 0), -EAGAIN);
 	close_machine();
 
 	meet(BH_CHANNEL_RING, 4, 0);

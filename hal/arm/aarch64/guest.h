@@ -19,7 +19,6 @@
 #define SYNDROME_PLAIN_CALL 0x5a000000
 
 #ifndef __ASSEMBLER__
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,8 +55,8 @@ extern char guest_vectors[];
 /* Enters the guest; returns LEFT_* when it comes back, its registers saved in core. */
 unsigned guest_run(struct hal_core *core);
 
-/* For switch.S, on a plain call; hal/arm/run.c. Returns whether it has answered it, so that the guest goes on behind it. */
-bool guest_call(struct hal_core *core);
+/* For switch.S, on a plain call; hal/arm/run.c. Returns 1 if it has answered it, so that the guest goes on behind it, else 0: all bits count. */
+unsigned guest_call(struct hal_core *core);
 
 /* The guest's system registers but timers and counters as after reset, those that reset leaves unknown 0; SP_EL1 = stack. */
 void guest_reset(uint64_t stack);

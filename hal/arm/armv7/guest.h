@@ -19,7 +19,6 @@
 #define SYNDROME_PLAIN_CALL 0x4a000000
 
 #ifndef __ASSEMBLER__
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,8 +57,8 @@ extern char guest_vectors[];
 /* Enters the guest; returns LEFT_* when it comes back, its registers saved in core. */
 unsigned guest_run(struct hal_core *core);
 
-/* For switch.S, on a plain call; hal/arm/run.c. Returns whether it has answered it, so that the guest goes on behind it. */
-bool guest_call(struct hal_core *core);
+/* For switch.S, on a plain call; hal/arm/run.c. Returns 1 if it has answered it, so that the guest goes on behind it, else 0: all bits count. */
+unsigned guest_call(struct hal_core *core);
 
 /* Floating point and SIMD: 0, and off. */
 void guest_clear_vectors(void);

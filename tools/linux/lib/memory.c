@@ -221,13 +221,14 @@ int bulkhead_memory_open(struct bulkhead_memory **opened, const char *name, cons
 
 void bulkhead_memory_close(struct bulkhead_memory *memory)
 {
-	if (memory->whole)
+	const bool is_owner = getpid() == memory->owner; /* a child has nothing there, or something else by now */
+
+	if (memory->whole && is_owner)
 		munmap(memory->whole, memory->about.bytes);
-	if (memory->file >= 0) {
-		if (getpid() == memory->owner)
-			give_lock(memory);
+	if (memory->file >= 0 && is_owner)
+		give_lock(memory);
+	if (memory->file >= 0)
 		close(memory->file);
-	}
 	free(memory);
 }
 
