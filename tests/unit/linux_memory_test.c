@@ -428,6 +428,7 @@ static void test_a_new_life_is_told_of_once(void)
 
 	meet(BH_CHANNEL_RING, 4, 0); /* who sends is told, too */
 	live_anew(1);
+	CHECK_EQ(bulkhead_memory_ready(memory), POLLERR | POLLIN | POLLOUT);
 	CHECK_EQ(send("old", 0), -ECONNRESET);
 	CHECK_EQ(send("old", 0), -EAGAIN);
 	close_machine();
