@@ -4,12 +4,17 @@
 from tests.mutation.mutation import Mutation
 
 MEMORY, TREE, AML = (f"tools/linux/lib/{name}.c" for name in ("memory", "description", "description_aml"))
+TRY = "tools/linux/include/channel_try.h"  # what the module has, too
 LINUX_MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("linux_memory_test", "linux_description_test")}
 LINUX_MEMORY_PARTS = {"linux_memory_test": [MEMORY, TREE, AML], "linux_description_test": [TREE, AML]}
 
 
 def used(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(f"without the module: {what}", MEMORY, old, new, "linux_memory_test")
+
+
+def tried(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"without the module: {what}", TRY, old, new, "linux_memory_test")
 
 
 def told(what: str, old: str, new: str = "") -> Mutation:
@@ -65,43 +70,41 @@ LINUX_MEMORY_ROWS = (
     ),
     used("what is written stays here", "MAP_SHARED | (place ? MAP_FIXED : 0)", "MAP_PRIVATE | (place ? MAP_FIXED : 0)"),
     used("a child goes on with a copy", "if (!error && madvise(memory->whole, about->bytes, MADV_DONTFORK))", "if (false)"),
-    used("the first connection is a loss", "memory->fresh = true;"),
-    used("no new life is told of", "if (!memory->fresh) return -ECONNRESET;"),
+    used("the first connection is a loss", "memory->news.fresh = true;"),
+    tried("no new life is told of", "if (!news->fresh) return -ECONNRESET;"),
+    tried("a new life is told of for ever", "news->reset = false; return -ECONNRESET;", "return -ECONNRESET;"),
     used(
-        "a new life is told of for ever",
-        "if (was_reset(memory)) { memory->reset = false; return -ECONNRESET; } error",
-        "if (was_reset(memory)) { return -ECONNRESET; } error",
+        "who receives is not told of a new life",
+        "try_tell_reset(&memory->end, &memory->news); if (error) return error; error = receive_one",
+        "0; if (error) return error; error = receive_one",
     ),
+    used("who sends is not told of a new life", "error = try_tell_reset(end, &memory->news);", "error = 0;"),
     used("who opens it takes no part", "bulkhead_memory_ready(memory); /*", "/*"),
-    used("a message is longer than the buffer", "if (result == BH_END_OK && message->length > room) return BH_END_SIZE;"),
-    used("a message stays", "released = bh_ring_release(end);", "released = BH_END_OK;"),
-    used(
-        "a damaged message stays",
-        "if (result != BH_END_OK && result != BH_END_CHECK) return result;",
-        "if (result != BH_END_OK) return result;",
-    ),
-    used(
+    tried("a message is longer than the buffer", "if (result == BH_END_OK && message->length > room) return BH_END_SIZE;"),
+    used("a message stays", "return bh_ring_release(end);", "return BH_END_OK;"),
+    tried("a damaged message stays", "if (result == BH_END_CHECK) (void)bh_ring_release(end);"),
+    tried(
         "a latest value is new each time",
         "return result == BH_END_OK && started && end->taken == known && !again ? BH_END_AGAIN : result;",
         "return result;",
     ),
-    used("a buffer is written for nothing", "again ? BH_END_OK : may_receive(end)", "BH_END_OK"),
+    used("a buffer is written for nothing", "again ? BH_END_OK : try_may_receive(end)", "BH_END_OK"),
     used("a latest value cannot be had again", "message->options & BULKHEAD_AGAIN, &came", "false, &came"),
     used("nobody knows how long it is", "if (!error || error == -EMSGSIZE) {", "if (!error) {"),
-    used("unknown flags are sent", "if (!bh_flags_valid(message->flags)) return -EINVAL;"),
-    used("a message is longer than a slot", "if (message->length > memory->end.slot_bytes) return -EMSGSIZE;"),
+    tried("unknown flags are sent", "if (!bh_flags_valid(flags)) return BH_END_INVALID;"),
+    tried("a message is longer than a slot", "return length > end->slot_bytes ? BH_END_SIZE : BH_END_OK;", "return BH_END_OK;"),
     used(
         "receives beside the program",
-        "if (memory->in_place) return -EBUSY; if (was_reset(memory)) { memory->reset = false; return -ECONNRESET; } error = receive_one",
-        "if (was_reset(memory)) { memory->reset = false; return -ECONNRESET; } error = receive_one",
+        "if (memory->in_place) return -EBUSY; error = try_tell_reset(&memory->end, &memory->news); if (error) return error; error = receive_one",
+        "error = try_tell_reset(&memory->end, &memory->news); if (error) return error; error = receive_one",
     ),
     used("who is in place is told of everything", "memory->polled = now;"),
     used("who is in place is told of nothing", "return changed ? POLLIN | POLLOUT : 0;", "return 0;"),
-    used(
+    tried(
         "a full mailbox is ready", "end->peer_taken != end->sent || end->peer_sent != end->taken) ? BH_END_AGAIN", "false) ? BH_END_AGAIN"
     ),
-    used("who is gone is not seen", "return (short)(open | POLLHUP);", "return open;"),
-    used("a reset is not seen", "if (was_reset(memory)) return POLLERR", "if (false) return POLLERR"),
+    tried("who is gone is not seen", "return open | TRY_POLLHUP;", "return open;"),
+    tried("a reset is not seen", "if (try_was_reset(end, news)) return TRY_POLLERR", "if (false) return TRY_POLLERR"),
     used("reader 0 is told", ".reader = memory->reader,"),
     told("any node is a channel's", "if (!found->on_request && strcmp(is, BULKHEAD_END) != 0) return -ENOENT;"),
     told("numbers are little-endian", "number = number << 8 | *bytes++;", "number = number << 8 | bytes[count];"),

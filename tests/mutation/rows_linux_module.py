@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tests.mutation.mutation import Mutation
 
 END, FILE, MAIN, REACH, RING, WATCH = (f"tools/linux/module/{name}.c" for name in ("end", "file", "main", "reach", "ring", "watch"))
+TRY = "tools/linux/include/channel_try.h"
 MAP, OF_SENDER, TWICE, READERS, SMALL, PLACE, FIRST = (
     "map samples",
     "map commands",
@@ -62,15 +63,15 @@ MODULE_ROWS = (
     ModuleMutation("all readers are the first", END, "if (reader)", "if (false)", READERS, "1 says what it reads"),
     ModuleMutation(
         "a message is longer than the buffer",
-        END,
-        "if (result == BH_END_OK && message->length > room) return -EMSGSIZE;",
+        TRY,
+        "if (result == BH_END_OK && message->length > room) return BH_END_SIZE;",
         "",
         SMALL,
         "EMSGSIZE 7",
     ),
     ModuleMutation("module and program use one end", FILE, "if (READ_ONCE(one->mapped)) return -EBUSY;", "", PLACE, "EBUSY"),
     ModuleMutation("a mapping is not noticed", FILE, "WRITE_ONCE(one->mapped, true);", ";", PLACE, "EBUSY"),
-    ModuleMutation("the first connection is a loss", END, "file->fresh = true;", "", FIRST, "message"),
+    ModuleMutation("the first connection is a loss", END, "{ .fresh = true }", "{}", FIRST, "message"),
     ModuleMutation("the timer looks once", WATCH, "goes_on = waitqueue_active(&channel->waiters);", "goes_on = false;", LATER, "message"),
     ModuleMutation("nobody is rung", RING, "!channel->gap_us || !bh_end_is_wanted(&channel->first)", "true", RUNG, "control is rung"),
     ModuleMutation(

@@ -541,12 +541,13 @@ def with_mistake(mutation: Mutation, folder: Path) -> dict[str, Path]:
         (folder / "mutated.c").write_text(mutation.text())
         return {mutation.file: compile_object(folder / "mutated.c", folder / "mutated.o", mutation.file)}
     header = folder / "include" / mutation.file
-    if mutation.file.startswith("abi/"):  # these include each other by their names alone
+    alone = [] if mutation.file.startswith("abi/") else [f"-I{header.parent}"]  # included by its name alone
+    if not alone:  # these include each other so
         shutil.copytree(ROOT / "abi", header.parent)
     header.parent.mkdir(parents=True, exist_ok=True)
     header.write_text(mutation.text())
     sources = enumerate(sources_of(mutation.caught_by))
-    return {source: compile_object(ROOT / source, folder / f"{n}.o", source, f"-I{folder}/include") for n, source in sources}
+    return {source: compile_object(ROOT / source, folder / f"{n}.o", source, f"-I{folder}/include", *alone) for n, source in sources}
 
 
 def fails(program: str, objects: Objects, mutated: dict[str, Path], folder: Path) -> bool:

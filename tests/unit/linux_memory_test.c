@@ -435,6 +435,7 @@ static void test_a_new_life_is_told_of_once(void)
 
 	meet(BH_CHANNEL_RING, 4, 0);
 	live_anew(1);
+	CHECK_EQ(bulkhead_memory_ready(memory), POLLERR | POLLIN | POLLOUT); /* has seen it, and told of no more than that */
 	CHECK_EQ(send("lost", 0), -ECONNRESET);
 	CHECK_EQ(send("lost", 0), -EAGAIN);
 	close_machine();

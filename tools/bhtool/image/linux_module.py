@@ -37,6 +37,7 @@ SHOWN_LINES = 20
 def source_files() -> dict[str, bytes]:
     """The module as one folder that needs no other: what DKMS takes, too."""
     found = {f"{one.relative_to(SOURCES / 'module')}": one.read_bytes() for one in sorted((SOURCES / "module").rglob("*")) if one.is_file()}
+    found["channel_try.h"] = (SOURCES / "include" / "channel_try.h").read_bytes()
     found["uapi/bulkhead.h"] = (SOURCES / "include" / "uapi" / "bulkhead.h").read_bytes()
     found |= {f"abi/{name}": (paths.ABI / name).read_bytes() for name in HEADERS}
     found["dkms.conf"] = found["dkms.conf"].replace(b"@VERSION@", VERSION.encode())

@@ -26,7 +26,7 @@ STATIC, SHARED = ("-static",), ("-shared", "-fPIC", "-nostdlib")  # a library fo
 WORDS = ("-fuse-ld=lld", "-O2", "-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64")
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wl,-s")
 LIBRARY = sorted((SOURCES / "lib").glob("*.c"))
-INCLUDED = (SOURCES / "lib", SOURCES / "include" / "uapi", paths.ABI)
+INCLUDED = (SOURCES / "lib", SOURCES / "include", SOURCES / "include" / "uapi", paths.ABI)
 TOP = SOURCES / "top"
 CHANNEL_PROGRAMS = {
     "bulkhead-console": [SOURCES / "console" / "bulkhead_console.c"],

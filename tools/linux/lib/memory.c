@@ -2,9 +2,10 @@
 /*
  * What module/end.c and module/file.c do in the kernel, in the program: one end, one owner, and nothing writable but its own area.
  *
- * An owner holds a lock on one byte of /dev/mem, the channel's first; reader n of a latest value on the n-th after it. Locks are of the open
- * file: one program cannot have an end twice, either, and one that ends without closing leaves it to children that it has forked.
+ * An owner holds a lock on one byte of /dev/mem, the channel's first; reader n of a latest value on the n-th after it. Locks are of the
+ * open file: one program cannot have an end twice, either, and one that ends without closing leaves it to children that it has forked.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "channel_inline.h"
+#include "channel_try.h"
 #include "description.h"
 #include "memory.h"
 
@@ -31,10 +32,7 @@ enum { IS_WRITTEN_BACK = 1 };
 enum { IS_WRITTEN_BACK = 0 };
 #endif
 
-enum { WORDS = 10 };
-struct words {
-	uint32_t word[WORDS];
-};
+static_assert(TRY_POLLERR == POLLERR && TRY_POLLHUP == POLLHUP, "events of poll(2)");
 
 struct bulkhead_memory {
 	struct bulkhead_description about;
@@ -44,56 +42,18 @@ struct bulkhead_memory {
 	uint32_t reader;
 	pid_t owner; /* who has opened it: a child that closes its copy leaves the lock */
 	struct bh_end end;
-	bool fresh;    /* no connection has begun since it was opened: the first one loses nothing */
-	bool reset;    /* another one has begun, and the program was not told yet */
+	struct try_news news;
 	bool in_place; /* the end is the program's */
-	struct words polled;
+	struct channel_words polled;
 };
 
-static int error_of(struct bulkhead_memory *memory, enum bh_end_result result)
+static struct channel_words look(const struct bulkhead_memory *memory)
 {
-	switch (result) {
-	case BH_END_OK:
-		return 0;
-	case BH_END_AGAIN:
-		return -EAGAIN;
-	case BH_END_NEW:
-		if (!memory->fresh)
-			return -ECONNRESET;
-		memory->fresh = false;
-		return -EAGAIN;
-	case BH_END_GONE:
-		return -EPIPE;
-	case BH_END_BROKEN:
-		return -EPROTO;
-	case BH_END_SIZE:
-		return -EMSGSIZE;
-	case BH_END_CHECK:
-		return -EBADMSG;
-	case BH_END_INVALID:
-		break;
-	}
-	return -EINVAL;
-}
+	const uint32_t *watched[CHANNEL_WORDS];
+	struct channel_words words;
 
-/* Takes part in a new connection, if there is one. Returns whether one has begun that the program is to be told of. */
-static bool was_reset(struct bulkhead_memory *memory)
-{
-	if (error_of(memory, bh_end_look(&memory->end)) == -ECONNRESET)
-		memory->reset = true;
-	return memory->reset;
-}
-
-static struct words look(const struct bulkhead_memory *memory)
-{
-	const struct bh_end *end = &memory->end;
-	const uint32_t *const watched[WORDS] = {
-		&end->own_life->epoch, &end->peer_life->epoch, &end->peer_life->state, &end->peer->epoch, &end->peer->peer,
-		&end->peer->sent,      &end->peer->taken,      &end->peer->latest,     &end->own->sent,   &end->own->taken,
-	};
-	struct words words;
-
-	for (unsigned n = 0; n < WORDS; n++)
+	try_find_words(&memory->end, watched);
+	for (unsigned n = 0; n < CHANNEL_WORDS; n++)
 		words.word[n] = __atomic_load_n(watched[n], __ATOMIC_ACQUIRE);
 	return words;
 }
@@ -169,8 +129,8 @@ static int map_own(struct bulkhead_memory *memory)
 	error = map_part(memory->whole + memory->own_offset, memory->own_bytes, PROT_READ | PROT_WRITE, memory->file,
 			 about->address + memory->own_offset, &own);
 	if (!error && memory->reader)
-		error = error_of(memory,
-				 bh_end_attach_reader(&memory->end, memory->whole, about->bytes, about->page_offset, memory->reader));
+		error = try_error(&memory->news,
+				  bh_end_attach_reader(&memory->end, memory->whole, about->bytes, about->page_offset, memory->reader));
 	/* Counters of an end are in its process: a child that went on with a copy of them would break the protocol. */
 	if (!error && madvise(memory->whole, about->bytes, MADV_DONTFORK))
 		error = -errno;
@@ -213,7 +173,7 @@ int bulkhead_memory_open(struct bulkhead_memory **opened, const char *name, cons
 		bulkhead_memory_close(memory);
 		return error;
 	}
-	memory->fresh = true;
+	memory->news.fresh = true;
 	bulkhead_memory_ready(memory); /* takes part from now on, so that the other end need not wait for the first message */
 	*opened = memory;
 	return 0;
@@ -234,50 +194,23 @@ void bulkhead_memory_close(struct bulkhead_memory *memory)
 
 /* ---- Receiving ----------------------------------------------------------------------------------------------------------------------- */
 
-static enum bh_end_result may_receive(struct bh_end *end)
-{
-	enum bh_end_result result;
-
-	switch (end->role) {
-	case BH_END_RING_READER:
-	case BH_END_MAILBOX:
-		return bh_end_waiting(end);
-	case BH_END_LATEST_READER:
-		result = bh_end_look(end);
-		if (result != BH_END_OK)
-			return result;
-		if (__atomic_load_n(&end->peer->sent, __ATOMIC_RELAXED) != (end->started ? end->taken : 0))
-			return BH_END_OK;
-		return bh_end_peer_gone(end) ? BH_END_GONE : BH_END_AGAIN;
-	default:
-		return BH_END_INVALID;
-	}
-}
-
 /* From the slot into the program's memory: the one copy that there is. */
 static enum bh_end_result receive_from_ring(struct bh_end *end, void *data, uint32_t room, struct bh_message *message)
 {
-	enum bh_end_result result = bh_ring_peek(end, message), released;
+	const enum bh_end_result result = try_show(end, room, message);
 
-	if (result == BH_END_OK && message->length > room)
-		return BH_END_SIZE;
-	if (result == BH_END_OK)
-		bh_copy_from_slot(data, message->data, message->length);
-	if (result != BH_END_OK && result != BH_END_CHECK)
+	if (result != BH_END_OK)
 		return result;
-	released = bh_ring_release(end);
-	return result == BH_END_OK ? released : result;
+	bh_copy_from_slot(data, message->data, message->length);
+	return bh_ring_release(end);
 }
 
+/* What there is none of is not read: the program's memory stays as it is. */
 static enum bh_end_result receive_latest(struct bh_end *end, void *data, uint32_t room, bool again, struct bh_message *message)
 {
-	const bool started = end->started;
-	const uint32_t known = end->taken;
-	enum bh_end_result result = again ? BH_END_OK : may_receive(end);
+	const enum bh_end_result result = again ? BH_END_OK : try_may_receive(end);
 
-	if (result == BH_END_OK)
-		result = bh_latest_read(end, data, room, message);
-	return result == BH_END_OK && started && end->taken == known && !again ? BH_END_AGAIN : result;
+	return result == BH_END_OK ? try_latest(end, data, room, again, message) : result;
 }
 
 static int receive_one(struct bulkhead_memory *memory, void *data, uint32_t room, bool again, struct bh_message *message)
@@ -286,11 +219,11 @@ static int receive_one(struct bulkhead_memory *memory, void *data, uint32_t room
 
 	switch (end->role) {
 	case BH_END_RING_READER:
-		return error_of(memory, receive_from_ring(end, data, room, message));
+		return try_error(&memory->news, receive_from_ring(end, data, room, message));
 	case BH_END_MAILBOX:
-		return error_of(memory, bh_mailbox_receive(end, data, room, message));
+		return try_error(&memory->news, bh_mailbox_receive(end, data, room, message));
 	case BH_END_LATEST_READER:
-		return error_of(memory, receive_latest(end, data, room, again, message));
+		return try_error(&memory->news, receive_latest(end, data, room, again, message));
 	default:
 		return -EINVAL;
 	}
@@ -303,10 +236,9 @@ int bulkhead_memory_receive(struct bulkhead_memory *memory, struct bulkhead_mess
 
 	if (memory->in_place)
 		return -EBUSY;
-	if (was_reset(memory)) {
-		memory->reset = false;
-		return -ECONNRESET;
-	}
+	error = try_tell_reset(&memory->end, &memory->news);
+	if (error)
+		return error;
 	error = receive_one(memory, (void *)(uintptr_t)message->data, message->length, message->options & BULKHEAD_AGAIN, &came);
 	if (!error || error == -EMSGSIZE) {
 		message->length = came.length;
@@ -330,99 +262,38 @@ static enum bh_end_result send_to_ring(struct bh_end *end, const void *data, uin
 	return bh_ring_send(end, length, flags);
 }
 
-static enum bh_end_result send_one(struct bh_end *end, const void *data, uint32_t length, uint32_t flags)
-{
-	switch (end->role) {
-	case BH_END_RING_SENDER:
-		return send_to_ring(end, data, length, flags);
-	case BH_END_MAILBOX:
-		return bh_mailbox_send(end, data, length, flags);
-	case BH_END_LATEST_WRITER:
-		return bh_latest_write(end, data, length);
-	default:
-		return BH_END_INVALID;
-	}
-}
-
 int bulkhead_memory_send(struct bulkhead_memory *memory, const struct bulkhead_message *message)
 {
+	struct bh_end *end = &memory->end;
+	const void *data = (const void *)(uintptr_t)message->data;
+	int error;
+
 	if (memory->in_place)
 		return -EBUSY;
-	if (was_reset(memory)) {
-		memory->reset = false;
-		return -ECONNRESET;
-	}
-	if (!bh_flags_valid(message->flags))
-		return -EINVAL;
-	if (message->length > memory->end.slot_bytes)
-		return -EMSGSIZE;
-	return error_of(memory, send_one(&memory->end, (const void *)(uintptr_t)message->data, message->length, message->flags));
+	error = try_tell_reset(end, &memory->news);
+	if (!error)
+		error = try_error(&memory->news, try_fits(end, message->length, message->flags));
+	if (error)
+		return error;
+	return try_error(&memory->news, end->role == BH_END_RING_SENDER ? send_to_ring(end, data, message->length, message->flags)
+									: try_send_copy(end, data, message->length, message->flags));
 }
 
 /* ---- What would not have to wait ----------------------------------------------------------------------------------------------------- */
 
-static enum bh_end_result may_send(struct bh_end *end)
-{
-	enum bh_end_result result;
-	void *slot;
-
-	switch (end->role) {
-	case BH_END_RING_SENDER:
-		return bh_ring_reserve(end, &slot);
-	case BH_END_LATEST_WRITER:
-		result = bh_end_look(end);
-		return result == BH_END_OK && bh_end_peer_gone(end) ? BH_END_GONE : result;
-	case BH_END_MAILBOX:
-		result = bh_end_look(end);
-		if (result == BH_END_OK && bh_end_peer_gone(end))
-			return BH_END_GONE;
-		if (result == BH_END_OK)
-			result = bh_end_read_taken(end);
-		if (result == BH_END_OK)
-			result = bh_end_read_sent(end);
-		return result == BH_END_OK && (end->peer_taken != end->sent || end->peer_sent != end->taken) ? BH_END_AGAIN : result;
-	default:
-		return BH_END_INVALID;
-	}
-}
-
-static short ready_for(enum bh_end_result result, short open)
-{
-	switch (result) {
-	case BH_END_OK:
-		return open;
-	case BH_END_GONE:
-		return (short)(open | POLLHUP);
-	case BH_END_NEW:
-	case BH_END_BROKEN:
-		return (short)(open | POLLERR);
-	default:
-		return 0;
-	}
-}
-
 short bulkhead_memory_ready(struct bulkhead_memory *memory)
 {
 	if (memory->in_place) { /* it is the program that knows what it has read: it is told of a change since it last asked */
-		const struct words now = look(memory);
+		const struct channel_words now = look(memory);
 		const bool changed = memcmp(&now, &memory->polled, sizeof(now)) != 0;
 
 		memory->polled = now;
 		return changed ? POLLIN | POLLOUT : 0;
 	}
-	if (was_reset(memory))
-		return POLLERR | POLLIN | POLLOUT;
-	return (short)(ready_for(may_receive(&memory->end), POLLIN) | ready_for(may_send(&memory->end), POLLOUT));
+	return (short)try_ready(&memory->end, &memory->news, POLLIN, POLLOUT);
 }
 
 /* ---- The rest ------------------------------------------------------------------------------------------------------------------------ */
-
-static uint32_t kind_of(const struct bh_end *end)
-{
-	if (end->role == BH_END_MAILBOX)
-		return BULKHEAD_MAILBOX;
-	return end->role == BH_END_RING_SENDER || end->role == BH_END_RING_READER ? BULKHEAD_RING : BULKHEAD_LATEST;
-}
 
 void bulkhead_memory_ask(const struct bulkhead_memory *memory, struct bulkhead_info *info)
 {
@@ -430,7 +301,7 @@ void bulkhead_memory_ask(const struct bulkhead_memory *memory, struct bulkhead_i
 	const struct bh_end *end = &memory->end;
 
 	*info = (struct bulkhead_info){
-		.kind = kind_of(end),
+		.kind = try_kind_of(end->role),
 		.end = about->end,
 		.slots = end->slots,
 		.slot_bytes = end->slot_bytes,

@@ -17,14 +17,9 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
+#include "channel_try.h"
 #include "channel_wait.h"
 #include "bulkhead.h"
-
-/* Of the shared memory, what changes when an operation that had to wait need not wait any more. */
-enum { CHANNEL_WORDS = 10 };
-struct channel_words {
-	u32 word[CHANNEL_WORDS];
-};
 
 /* An open file: the end's owner, or reader n of a latest value. */
 enum { CHANNEL_FILES = BH_CHANNEL_MOST_READERS };
@@ -32,8 +27,7 @@ struct channel_file {
 	struct channel *channel;
 	struct mutex lock; /* of what follows, but for `mapped`: readers never wait for one another */
 	struct bh_end end;
-	bool fresh;   /* no connection has begun since it was opened: the first one loses nothing */
-	bool reset;   /* another one has begun, and the program was not told yet */
+	struct try_news news;
 	bool mapped;  /* a program has mapped it since it was opened: the end is the program's */
 	void *buffer; /* one slot, from open to release */
 	struct channel_words polled;

@@ -185,9 +185,7 @@ void channel_describe(const struct channel_file *file, struct bulkhead_info *inf
 	memset(info, 0, sizeof(*info));
 	strscpy(info->name, channel->name, sizeof(info->name));
 	strscpy(info->peer, channel->peer, sizeof(info->peer));
-	info->kind = shape->role == BH_END_MAILBOX                                            ? BULKHEAD_MAILBOX
-		     : shape->role == BH_END_RING_SENDER || shape->role == BH_END_RING_READER ? BULKHEAD_RING
-											      : BULKHEAD_LATEST;
+	info->kind = try_kind_of(shape->role);
 	info->end = channel->side;
 	info->slots = shape->slots;
 	info->slot_bytes = shape->slot_bytes;

@@ -38,13 +38,10 @@ static void want_ring(struct channel *channel, bool wants)
 
 void channel_look(const struct channel *channel, struct channel_words *words)
 {
-	const struct bh_end *end = &channel->first;
-	const u32 *const watched[CHANNEL_WORDS] = {
-		&end->own_life->epoch, &end->peer_life->epoch, &end->peer_life->state, &end->peer->epoch, &end->peer->peer,
-		&end->peer->sent,      &end->peer->taken,      &end->peer->latest,     &end->own->sent,   &end->own->taken,
-	};
+	const u32 *watched[CHANNEL_WORDS];
 	unsigned int n;
 
+	try_find_words(&channel->first, watched);
 	for (n = 0; n < CHANNEL_WORDS; n++)
 		words->word[n] = READ_ONCE(*watched[n]);
 }
