@@ -42,11 +42,6 @@ LINUX_MEMORY_ROWS = (
     used("a child gives the lock back", "memory->file >= 0 && is_owner) give_lock", "memory->file >= 0) give_lock"),
     used("a child unmaps what is there", "if (memory->whole && is_owner)", "if (memory->whole)"),
     used("a name begins with it", "about->name, sizeof(page->name))", "about->name, strlen(about->name))"),
-    used(
-        "who sends is not told of a new life",
-        "if (was_reset(memory)) { memory->reset = false; return -ECONNRESET; } if (!bh_flags_valid",
-        "if (!bh_flags_valid",
-    ),
     used("on request is as always", "memory->about.on_request || "),
     told("on request is no other", "found->on_request = strcmp(is, BULKHEAD_END_ON_REQUEST) == 0;"),
     read("on request is no other", "found->on_request = is_text(compatible, BULKHEAD_END_ON_REQUEST);"),
