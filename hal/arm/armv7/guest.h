@@ -57,7 +57,8 @@ extern char guest_vectors[];
 /* Enters the guest; returns LEFT_* when it comes back, its registers saved in core. */
 unsigned guest_run(struct hal_core *core);
 
-/* For switch.S, on a plain call; hal/arm/run.c. Returns 1 if it has answered it, so that the guest goes on behind it, else 0: all bits count. */
+/* For switch.S, on a plain call; hal/arm/run.c. Returns 1 if it has answered it, so that the guest goes on behind it, else 0: all bits
+ * count. */
 unsigned guest_call(struct hal_core *core);
 
 /* Floating point and SIMD: 0, and off. */

@@ -205,16 +205,7 @@ static bool find_memory(struct span resources, struct bulkhead_description *foun
 	return false;
 }
 
-enum {
-	HAS_COMPATIBLE = 1,
-	HAS_LABEL = 2,
-	HAS_PEER = 4,
-	HAS_END = 8,
-	HAS_PAGE = 16,
-	HAS_MEMORY = 32,
-	IS_PRP = 64,
-	IS_CHANNEL = 127
-};
+enum { HAS_COMPATIBLE = 1, HAS_LABEL = 2, HAS_PEER = 4, HAS_END = 8, HAS_PAGE = 16, HAS_MEMORY = 32, IS_PRP = 64, IS_CHANNEL = 127 };
 
 static bool is_end(const struct value *compatible, struct bulkhead_description *found)
 {
