@@ -25,6 +25,8 @@ SECONDS, LIMIT, RING_BYTES = 0.5, 120.0, 1 << 20
 # From the end of a budget to the decision of the interrupt that ends it, records included. What was used beyond comes off the next budget.
 # An instruction is 16 ns; ARMv7 takes more of them for 64-bit times.
 LATE_NS = {"qemu-aarch64": 10_000, "qemu-armv7": 11_000, "qemu-svm": 10_000}
+# To its thread and away from it again: who has less left when it is switched to has all of such a piece, and no interrupt can end it sooner.
+PIECE_NS = 15_000
 MS = 1_000_000
 TOLD = {
     "pressed": "heartbeat=0 vcpu=200,1000,loop vcpu=300,2000,hog vcpu=500,5000,findprimes",
@@ -108,8 +110,10 @@ def test_who_is_always_ready_has_its_budget_in_each_period(lines: Lines, late_ns
         periods = (line.end - begin) // period
         assert periods > 50
         for n in range(1, periods + 1):
-            had = length((start, min(end, begin + n * period)) for start, end in spans if start < begin + n * period)
-            assert n * budget - late_ns <= had <= n * budget + late_ns, (told, name, n)
+            pieces = [(start, min(end, begin + n * period)) for start, end in spans if start < begin + n * period]
+            last = max(pieces)[1] - max(pieces)[0]
+            beyond = max(late_ns, last if last < PIECE_NS else 0)
+            assert n * budget - late_ns <= length(pieces) <= n * budget + beyond, (told, name, n)
 
 
 def test_a_trace_is_whole_and_nested(lines: Lines) -> None:

@@ -87,13 +87,13 @@ class Channel:
 def channels(cast: Cast, unprotected: Sequence[str] = ()) -> Iterator[Channel]:
     """Each hostile sandbox has one of each kind, and of each role, with a sentinel, and two that both open on request; and the sentinels have theirs.
 
-    Without protection of memory it has none of these: nothing would be closed, BH-R181, and all that is open to it takes regions, too.
+    Without protection of memory, or from its card, it has none of these: nothing would be closed, BH-R181, and all that is open to it takes regions, too.
     """
     for name, sentinel in zip(cast.hostiles, SENTINELS, strict=False):
         for kind in (RING, MAILBOX, LATEST):
             yield Channel(f"{name}-{kind}", name, sentinel, kind, f"{DOORBELL_HZ} 0")
         yield Channel(f"{name}-reads", sentinel, name, LATEST, f"0 {DOORBELL_HZ}")
-        if "memory" not in unprotected:
+        if not {"memory", "dma"} & set(unprotected):
             yield Channel(f"{name}-asks", name, sentinel, MAILBOX, on_request=True)
             yield Channel(f"{name}-hears", sentinel, name, RING, on_request=True)
     first, second = SENTINELS
