@@ -194,6 +194,15 @@ def test_zero_page(compile_on: Compile) -> None:
     assert linux_of(plan).entry == 0x1000200
 
 
+def test_the_bios_data_are_written(compile_on: Compile) -> None:
+    """Linux reads the vectors and the BIOS' words from its own memory: how many KiB there are below 1 MiB, and no extended area."""
+    plan = compile_on(MIXED, "qemu-svm")
+    data = memory_at(plan, 0, 0x500)
+    assert struct.unpack_from("<H", data, 0x413) == (640,)
+    assert not any(data[:0x413])
+    assert not any(data[0x415:])
+
+
 def test_acpi_tables(compile_on: Compile) -> None:
     plan = compile_on(MIXED, "qemu-svm")
     pointer = memory_at(plan, 0x1C000, 36)

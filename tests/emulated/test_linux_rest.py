@@ -2,6 +2,7 @@
 """BH-F2.linux, BH-I1.memory. A Linux that takes the rest has every stretch of it, and writes and reads all of them as one."""
 
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,12 @@ from bhtool.config.plan import Plan
 from bhtool.machine.emulated import Machine
 from bhtool.machine.launch import Timing
 from bhtool.machine.session import LineEvent, Session
+from bhtool.paths import PARTITIONS
 from bhtool.platforms import Platform
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.case import ARMV7, GICV3, SVM
-from tests.emulated.scene import compiled, scene_of
+from tests.emulated.scene import compiled, scene_of, stage_file
 from tests.emulated.test_own_root import write_root
 
 LIMIT_SECONDS = 400.0  # of the host: only ever reached when something hangs
@@ -77,6 +79,21 @@ def said_by(platform: Platform, plan: Plan) -> str:
             if event is None and watch.state in ("off", "parked", "panicked"):
                 break
     return "\n".join(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", [SVM])
+def test_what_lay_in_low_memory_is_nothing_of_a_bios(machine_platform: Platform) -> None:
+    """A loader leaves there what it likes: here words that would tell Linux that all from 128 KiB on is another's."""
+    scene = stage_file(machine_platform, PARTITIONS / "mixed.dts")
+    ram = next(one.ram_hpa for one in scene.plan.sandboxes if one.name == "linux")
+    words = struct.pack("<H", 0x2000) + bytes(3) + struct.pack("<H", 640)
+    with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image, found=((ram + 0x40E, words),))) as session:
+        watch = session.watches["linux"]
+        for event in session.events(LIMIT_SECONDS):
+            if event is None and (watch.ready or watch.state == "panicked"):
+                break
+        assert watch.state == "ready"
 
 
 @pytest.mark.long

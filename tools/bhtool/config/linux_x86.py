@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linux on x86: a stock bzImage entered at its 64-bit entry point, as Documentation/arch/x86/boot.rst describes.
 
-0x10000 boot_params   0x11000 command line   0x12000 entry area   0x1c000..0x1ffff ACPI   16 MiB kernel, then initrd
+0 BIOS data   0x10000 boot_params   0x11000 command line   0x12000 entry area   0x1c000..0x1ffff ACPI   16 MiB kernel, then initrd
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from bhtool.text import MIB, size_text
 NOT_A_KERNEL, WRONG_MACHINE, TOO_BIG, ARGUMENTS_LONG = "BH-R061", "BH-R062", "BH-R065", "BH-R013"
 ZERO_PAGE, COMMAND_LINE, KERNEL = 0x10000, 0x11000, 0x1000000
 COMMAND_LINE_BYTES = 0x1000
+LOW_END = 0xA0000
+# BIOS data area: the word at 0x40E is the extended one's segment, that at 0x413 counts KiB.
+BIOS_KIB, BIOS_DATA_END = 0x413, 0x500
 CLOCK_DIGITS = 10
 TTY = {0x3F8: 0, 0x2F8: 1, 0x3E8: 2, 0x2E8: 3}  # Linux arch/x86/include/asm/serial.h, SERIAL_PORT_DFNS
 
@@ -58,6 +61,7 @@ def linux_x86_payload(
     if len(line) > most:
         raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line)} bytes long, {most} fit", "bootargs")
     pieces = [
+        Piece("BIOS data", 0, _bios_data()),
         Piece("boot parameters", ZERO_PAGE, _zero_page(kernel, initrd_gpa, len(initrd), room)),
         Piece("command line", COMMAND_LINE, line + b"\0"),
         *entry_pieces(),
@@ -107,6 +111,16 @@ def _setup_bytes(kernel: bytes) -> int:
     return ((kernel[SETUP_SECTS] or 4) + 1) * 512
 
 
+def _bios_data() -> bytes:
+    """What Linux believes of the memory below 1 MiB, whatever lay there: how many KiB of it there are, and that nobody has reserved an extended area.
+
+    A machine of BIOS keeps vectors and data here. Linux arch/x86/kernel/ebda.c reads both words, and takes what it finds from its own memory.
+    """
+    data = bytearray(BIOS_DATA_END)
+    struct.pack_into("<H", data, BIOS_KIB, LOW_END // 1024)
+    return bytes(data)
+
+
 def _zero_page(kernel: bytes, initrd_gpa: int, initrd_size: int, room: Room) -> bytes:
     page = bytearray(0x1000)
     header_end = 0x202 + kernel[0x201]  # the jump over the header tells its length
@@ -120,7 +134,7 @@ def _zero_page(kernel: bytes, initrd_gpa: int, initrd_size: int, room: Room) -> 
     memory = [
         (0, ZERO_PAGE, E820_RAM),
         (ZERO_PAGE, ACPI_END - ZERO_PAGE, E820_RESERVED),
-        (ACPI_END, 0xA0000 - ACPI_END, E820_RAM),
+        (ACPI_END, LOW_END - ACPI_END, E820_RAM),
         (0x100000, room.end - 0x100000, E820_RAM),
     ]
     page[E820_ENTRIES] = len(memory)
