@@ -4,6 +4,7 @@
  * what it takes for none. tools/linux/lib/description.c, description_aml.c
  */
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "description.h"
 #include "linux_root.h"
@@ -112,6 +113,81 @@ static void test_a_damaged_table(void)
 		}
 }
 
+/* What it finds in a table behind which nothing is mapped: whoever reads on is ended. */
+static int describe_copy(const struct aml *aml)
+{
+	struct bulkhead_description found;
+	uint8_t *room = mmap(NULL, 2 * AML_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *whole;
+	int error;
+
+	CHECK(room != MAP_FAILED && mprotect(room + AML_ROOM, AML_ROOM, PROT_NONE) == 0);
+	whole = room + AML_ROOM - aml->length;
+	memcpy(whole, aml->bytes, aml->length);
+	error = bulkhead_describe_aml(&found, "speed", whole, aml->length);
+	munmap(room, (size_t)2 * AML_ROOM);
+	return error;
+}
+
+/* A device whose resources are the last of the table. `buffer`: what stands where they should. */
+static int describe_resources(const uint8_t *buffer, size_t bytes)
+{
+	struct aml aml;
+	const size_t scope = aml_open(&aml), device = aml_begin(&aml, "\x5b\x82");
+
+	aml_put(&aml, "CH01", 4);
+	aml_name(&aml, "_CRS");
+	aml_put(&aml, buffer, bytes);
+	aml_end(&aml, device);
+	aml_close(&aml, scope);
+	return describe_copy(&aml);
+}
+
+static void test_resources_that_end_too_soon(void)
+{
+	static const uint8_t no_size[] = { 0x11, 0x01 }, large[] = { 0x11, 0x04, 0x0a, 1, 0x8a },
+			     short_space[] = { 0x11, 0x06, 0x0a, 3, 0x8a, 0, 0 };
+	static const uint8_t half_space[] = { 0x11, 0x10, 0x0a, 13, 0x8a, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+
+	check_context.subject = "resources that end too soon";
+	CHECK_EQ(describe_resources(no_size, sizeof(no_size)), -ENOENT);
+	CHECK_EQ(describe_resources(large, sizeof(large)), -ENOENT);
+	CHECK_EQ(describe_resources(short_space, sizeof(short_space)), -ENOENT);
+	CHECK_EQ(describe_resources(half_space, sizeof(half_space)), -ENOENT);
+}
+
+/* Where these bytes stand in the table. */
+static uint8_t *place_of(struct aml *aml, const void *bytes, size_t count)
+{
+	uint8_t *place = memmem(aml->bytes, aml->length, bytes, count);
+
+	CHECK(place);
+	return place;
+}
+
+/* Each byte of it says what it is. */
+static void test_what_only_looks_like_a_channel(void)
+{
+	static const struct aml_channel good = { "PRP0001", "bulkhead,channel-end-v1", "speed", "control", 0x103000, 0x5000, 1, 0x2000 };
+	static const uint8_t space[] = { 0x8a, 43, 0 }, uuid[] = { 0x14, 0xd8, 0xff, 0xda };
+	struct aml aml;
+	const size_t scope = aml_open(&aml);
+	uint8_t *place;
+
+	aml_put_channel(&aml, &good);
+	aml_close(&aml, scope);
+	CHECK_EQ(describe_copy(&aml), 0);
+	check_context.subject = "resources that are ports";
+	place = place_of(&aml, space, sizeof(space)) + 3;
+	*place = 1;
+	CHECK_EQ(describe_copy(&aml), -ENOENT);
+	*place = 0;
+	check_context.subject = "properties of another kind";
+	place = place_of(&aml, uuid, sizeof(uuid));
+	*place ^= 1;
+	CHECK_EQ(describe_copy(&aml), -ENOENT);
+	*place ^= 1;
+}
+
 static void test_a_device_tree(void)
 {
 	static const struct {
@@ -170,6 +246,8 @@ int main(void)
 	test_acpi();
 	test_what_acpi_may_not_say();
 	test_a_damaged_table();
+	test_resources_that_end_too_soon();
+	test_what_only_looks_like_a_channel();
 	test_a_device_tree();
 	return end_root();
 }

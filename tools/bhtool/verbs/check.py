@@ -118,7 +118,7 @@ def vcpu_table(plan: Plan) -> Table:
 def delay_table(plan: Plan) -> Table:
     """What the papers that it follows predict of each channel, and what holds for any other VCPUs on both cores."""
     table = table_of("Delays of channels, at most (docs/channel-bounds.md)", "channel", "of", "service", "paper", "bound", "deadline")
-    notes = []
+    notes, unbounded = list[str](), dict[str, list[str]]()
     for one in plan.channels:
         delay, of = one.delay, "a request and its reply" if one.kind == "mailbox" else "a message"
         bound = "no bound" if delay.bound_ns is None else us_text(delay.bound_ns)
@@ -126,8 +126,13 @@ def delay_table(plan: Plan) -> Table:
         table.add_row(one.name, of, told[0], "-" if delay.paper_ns is None else us_text(delay.paper_ns), bound, told[1])
         if delay.terms:
             notes.append(f"{one.name}: {'; '.join(delay.terms)}")
-        if delay.why:
-            notes.append(f"{one.name}: no bound: {'; '.join(delay.why)}")
+        for reason in delay.why:
+            unbounded.setdefault(reason, []).append(one.name)
+    if notes:
+        notes.append(
+            "C: budget, T: period, R: response time, U: what a thread surely has of C, K: what serving takes, n: messages that may be there"
+        )
+    notes += [f"no bound, as {reason}: {', '.join(names)}" for reason, names in unbounded.items()]
     table.caption = "\n".join(notes) or None
     return table
 
