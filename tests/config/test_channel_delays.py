@@ -14,6 +14,7 @@ from bhtool.config.plan import ChannelDelay, Plan
 from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import load
 from bhtool.report.check_json import plan_json
+from bhtool.verbs.check import delay_table
 
 Compile = Callable[[Path, str], Plan]
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
@@ -331,3 +332,18 @@ def test_the_example(compile_on: Compile) -> None:
     assert delays["speed"].why == ("`linux` runs Linux, which schedules its cores by itself",)
     assert not delays["speed"].terms
     assert f"    {'; '.join(delays['samples'].terms)}\n" in (ROOT / "docs" / "channel-bounds.md").read_text(encoding="utf-8")
+
+
+def test_the_table_says_each_reason_once_and_its_letters(compile_on: Compile) -> None:
+    caption = str(delay_table(compile_on(PARTITIONS / "channels.dts", "qemu-aarch64")).caption).splitlines()
+    linux = [line for line in caption if "runs Linux" in line]
+    assert len(linux) == 1
+    assert linux[0].endswith(
+        ": samples-on, speed, orders, sensor-telemetry, control-telemetry, sensor-says, sensor-hears, control-says, control-hears"
+    )
+    assert len(caption) == len(set(caption))
+    letters = next(line for line in caption if line.startswith("C: budget"))
+    terms = next(line for line in caption if line.startswith("samples: "))
+    used = set(re.findall(r"\b([A-Zn]) = ", terms))
+    assert used
+    assert all(f"{letter}: " in letters for letter in used)
