@@ -127,6 +127,7 @@ class Watcher:
         self.run = MachineRun(cast)
         self._goal: dict[str, int] | None = None
         self._rest_by: int | None = None  # beat of a sentinel
+        self._rested_at: dict[str, int] = {}  # each one's beat
         self._moved = (0, 0)
         self._moved_at = time.monotonic()
 
@@ -159,13 +160,19 @@ class Watcher:
         return all(self.run.sentinels[name].passes >= goal for name, goal in self._goal.items()) and self._rests()
 
     def _rests(self) -> bool:
-        """Sentinels are told to rest, and do; one that does not says in some other way what has become of it, or is complained of."""
+        """Sentinels are told to rest, and do; one that does not says in some other way what has become of it, or is complained of.
+
+        Since then each has had an interrupt: QEMU leaves the last that it has delivered in the VMCB, from where the next entry takes it.
+        """
         beat = max(one.beats for one in self.run.sentinels.values())
         if self._rest_by is None:
             self._rest_by = beat + HANG_BEATS
             for name in self.run.sentinels:
                 let_go(self._session, name)
-        awake = [name for name, one in self.run.sentinels.items() if not one.rests]
+        for name, one in self.run.sentinels.items():
+            if one.rests:
+                self._rested_at.setdefault(name, one.beats)
+        awake = [name for name, one in self.run.sentinels.items() if one.beats <= self._rested_at.get(name, one.beats)]
         if awake and beat > self._rest_by:
             for name in awake:
                 self.run.sentinels[name].complaints.append("does not come to rest")
