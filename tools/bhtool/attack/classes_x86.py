@@ -309,7 +309,7 @@ def draw_filtered(rng: random.Random, index: int, around: Surroundings) -> Attem
     return Attempt(f"{name} {address:#x}", (READS | WRITES | LOCKED)[name] + RET, address, rng.getrandbits(64), Aim.ADDRESS, ANYTHING)
 
 
-ADDRESS_SIZE = 0x67
+ADDRESS_SIZE, NOPS = 0x67, b"\x90" * 4
 PLAIN_MOVES = tuple(map(code, ("88", "89", "8a", "8b", "c6", "c7", "63", "0fb6", "0fb7", "0fbe", "0fbf")))
 
 
@@ -323,12 +323,14 @@ def draw_garbage(rng: random.Random, index: int, around: Surroundings) -> Attemp
     opcode = rng.choice((b"", b"\x0f", b"\x0f\x38", b"\x0f\x3a")) + bytes([rng.getrandbits(8)])
     if rng.getrandbits(1):
         opcode = rng.choice(PLAIN_MOVES)
-    operand = bytes([rng.choice((0x07, 0x37, 0x3F, 0x0F) if index % 2 else (0x07, 0x37, 0x3F, 0x0F, 0x47, 0x87))]) + rng.randbytes(4)
-    body = prefixes + rex + opcode + operand
+    operand = bytes([rng.choice((0x07, 0x37, 0x3F, 0x0F) if index % 2 else (0x07, 0x37, 0x3F, 0x0F, 0x47, 0x87))])
+    rest = rng.randbytes(4)
     address, contained = around.controller.start, ANYTHING
     if index % 2:
-        surely = opcode in PLAIN_MOVES and ADDRESS_SIZE not in prefixes  # which would cut the address to 32 bits
-        address, contained = around.draw(rng).address, NOT_DONE if surely else ANYTHING
+        address = around.draw(rng).address
+        if opcode in PLAIN_MOVES and ADDRESS_SIZE not in prefixes:  # which would cut the address to 32 bits
+            rest, contained = NOPS, NOT_DONE  # a move that was done comes back, whatever it had for an immediate operand
+    body = prefixes + rex + opcode + operand + rest
     return Attempt(f"bytes {body.hex()} on {address:#x}", body + RET, address, rng.getrandbits(64), Aim.ADDRESS, contained)
 
 
