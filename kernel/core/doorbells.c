@@ -21,7 +21,9 @@ static struct doorbell {
 	uint64_t seen;            /* of these, what has been told of */
 	struct semaphore rung;    /* 1 at most */
 	struct timer_event later; /* a ring that came too soon */
+	struct doorbell *next;    /* of those by which this end is rung */
 } doorbells[MOST];
+static struct doorbell *heard; /* the first of these */
 static unsigned count;
 
 static bool is_rung(const struct doorbell *one)
@@ -29,17 +31,22 @@ static bool is_rung(const struct doorbell *one)
 	return one->served;
 }
 
-/* All of them have this handler, which is not told whose interrupt it is: it looks at whose were counted. */
+/* All that are heard have this handler, which is not told whose interrupt it is: it looks at whose were counted. */
 static void serve(struct cpu_frame *frame)
 {
-	const struct doorbell *end = doorbells + count;
-
-	for (struct doorbell *one = doorbells; one < end; one++) {
-		if (!is_rung(one) || *one->served == one->seen)
+	for (struct doorbell *one = heard; one; one = one->next) {
+		if (*one->served == one->seen)
 			continue;
 		one->seen = *one->served;
 		semaphore_give_in_handler(&one->rung); /* fails if it has been rung, and nobody has waited since */
 	}
+}
+
+static void hear(struct doorbell *doorbell)
+{
+	doorbell->served = irq_count(irq_attach_device(doorbell->grant, serve));
+	doorbell->next = heard;
+	heard = doorbell;
 }
 
 void doorbells_init(void)
@@ -55,7 +62,7 @@ void doorbells_init(void)
 			.rung = { .most = 1 },
 		};
 		if (grant->line != BH_LINE_NONE)
-			doorbells[count].served = irq_count(irq_attach_device(grant, serve));
+			hear(&doorbells[count]);
 		count++;
 	}
 }

@@ -3,6 +3,7 @@
 #include "kernel/core/idle.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "kernel/core/cpu.h"
 #include "kernel/core/heartbeat.h"
@@ -50,7 +51,8 @@ bool idle_slept_since(uint64_t moment)
 void idle_sleep(void)
 {
 	begin_sleep();
-	cpu_sleep();
+	if (cpu_sleep_before_interrupt())
+		irq_serve(NULL, 0);
 	idle_end_sleep();
 }
 

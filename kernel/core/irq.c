@@ -145,13 +145,10 @@ uint32_t irq_running_priority(void)
 
 void irq_serve(struct cpu_frame *frame, uint32_t vector)
 {
-	if (!thread_begun()) {
+	if (thread_begun())
+		thread_interrupt(serve, frame, vector);
+	else
 		serve(frame, vector);
-		return;
-	}
-	thread_enter_interrupt();
-	serve(frame, vector);
-	thread_leave_interrupt();
 }
 
 static void note_stray(uint32_t number)

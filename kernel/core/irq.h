@@ -2,7 +2,8 @@
 /*
  * Interrupts, straight from the machine to this sandbox's vectors. A number is what the controller reports: the INTID on
  * ARM, the vector on x86. A handler gets the frame of what it interrupted (cpu.h), which it may change: execution goes on where the
- * frame says. Handlers run with interrupts disabled, do not sleep and do not print.
+ * frame says. It gets NULL where the core slept, if that is ended without an exception. Handlers run with interrupts disabled, do not sleep
+ * and do not print.
  */
 #pragma once
 #include <stdbool.h>

@@ -216,15 +216,6 @@ void thread_time_is_up(uint64_t now)
 		pay(core, pays);
 }
 
-void thread_enter_interrupt(void)
-{
-	struct thread_core *core = this_core();
-
-	core->in_interrupt = true;
-	core->entered = arch_counter();
-	core->cause = NULL;
-}
-
 void thread_pays_for_interrupt(const struct thread *thread)
 {
 	pay(this_core(), &thread->on->vcpu);
@@ -237,14 +228,20 @@ void thread_pays_for_interrupt(const struct thread *thread)
  */
 static void account(struct thread_core *core)
 {
+	if (!core->sched.running && !core->cause)
+		return;
 	if (is_excepted(core))
 		trace_except(&core->sched, core->entered, arch_counter(), core->cause);
 }
 
-void thread_leave_interrupt(void)
+void thread_interrupt(void (*serve)(struct cpu_frame *frame, uint32_t vector), struct cpu_frame *frame, uint32_t vector)
 {
 	struct thread_core *core = this_core();
 
+	core->in_interrupt = true;
+	core->entered = arch_counter();
+	core->cause = NULL;
+	serve(frame, vector);
 	if (core->due && core->due()) {
 		core->due = NULL;
 		thread_wake(&core->main);
@@ -265,14 +262,23 @@ uint64_t thread_key(const struct thread *thread)
 	return (vcpu->kind == VCPU_MAIN ? vcpu->main.period : vcpu->io.period) * THREAD_LEVELS + thread->level;
 }
 
+/* Where a VCPU gets ready the timer is set anyway. */
+INLINE void forget_timeout(struct thread *thread)
+{
+	if (thread->on->levels)
+		timer_cancel(&thread->timeout);
+	else
+		timer_take_out(&thread->timeout);
+}
+
 void thread_wake(struct thread *thread)
 {
 	if (thread->waits_in) {
-		heap_remove(thread->waits_in, &thread->wait);
+		heap_take_out(thread->waits_in, &thread->wait);
 		thread->waits_in = NULL;
 	}
 	if (thread->timeout.waits)
-		timer_cancel(&thread->timeout);
+		forget_timeout(thread);
 	if (!thread->ready)
 		make_ready(this_core(), thread);
 }

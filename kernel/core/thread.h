@@ -196,9 +196,8 @@ uint64_t thread_key(const struct thread *thread);
 
 /* ---- From the interrupt entry ---------------------------------------------------------------------------------------- */
 
-/* An interrupt begins, and ends: another thread may go on from here. Requires: interrupts disabled; thread_begun(). */
-void thread_enter_interrupt(void);
-void thread_leave_interrupt(void);
+/* Calls serve(frame, vector) as an interrupt, after which another thread may go on. Requires: interrupts disabled; thread_begun(). */
+void thread_interrupt(void (*serve)(struct cpu_frame *frame, uint32_t vector), struct cpu_frame *frame, uint32_t vector);
 /* The time that was set by timer_limit has come, by `now`. H */
 void thread_time_is_up(uint64_t now);
 

@@ -63,7 +63,12 @@ void timer_add(struct timer_event *event, uint64_t deadline)
 static void take_out(struct queue *queue, struct timer_event *event)
 {
 	event->waits = false;
-	heap_remove(&queue->events, &event->node);
+	heap_take_out(&queue->events, &event->node);
+}
+
+void timer_take_out(struct timer_event *event)
+{
+	take_out(this_queue(), event);
 }
 
 void timer_cancel(struct timer_event *event)

@@ -31,6 +31,8 @@ void timer_init_core(void);
 void timer_add(struct timer_event *event, uint64_t deadline);
 /* Removes the event. Does nothing if it is not waiting. */
 void timer_cancel(struct timer_event *event);
+/* The same where timer_limit follows before the core goes on: the hardware is left to that. Requires: it waits; interrupts disabled. */
+void timer_take_out(struct timer_event *event);
 
 /*
  * Has thread_time_is_up called at or after `deadline`, on this core, once; replaces what was set. TIMER_NEVER: not at all. Requires:

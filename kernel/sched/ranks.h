@@ -12,6 +12,7 @@
  * A node's four are at four times its place; where the number of ranks is no power of four, the root has two, at 2 and 3.
  */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #define RANKS_NEVER UINT64_MAX
@@ -29,6 +30,11 @@ static inline uint64_t ranks_lesser(uint64_t a, uint64_t b)
 
 /* Nobody may run. Before anything else; `earliest` and `leaves` are the caller's. */
 void ranks_clear(struct ranks *ranks);
+
+static inline bool ranks_are_empty(const struct ranks *ranks)
+{
+	return ranks->earliest[1] == RANKS_NEVER;
+}
 
 /* `rank` may run from `at` on; RANKS_NEVER: it may not. Requires: rank < leaves. */
 void ranks_set(struct ranks *ranks, unsigned rank, uint64_t at);

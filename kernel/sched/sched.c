@@ -20,7 +20,7 @@ void sched_init(struct sched *core, uint64_t *words, struct vcpu **by_rank, unsi
 
 void sched_by_deadline(struct sched *core)
 {
-	core->by_deadline = true;
+	core->by_deadline = core->elsewhere = true;
 }
 
 /* ---- Budgets of both kinds ------------------------------------------------------------------------------------------ */
@@ -43,14 +43,20 @@ static uint64_t left_of(const struct vcpu *vcpu)
 
 /* ---- Ranks -------------------------------------------------------------------------------------------------------- */
 
-static void update(struct sched *core, struct vcpu *vcpu)
+static void update_turn(struct sched *core, struct vcpu *vcpu)
 {
-	if (!core->by_deadline)
-		ranks_set(&core->foregrounds, vcpu->rank, vcpu->ready ? next_of(vcpu) : RANKS_NEVER);
-	else if (vcpu->ready)
+	if (vcpu->ready)
 		deadlines_set(&core->deadlines, &vcpu->turn, next_of(vcpu), vcpu->turn.deadline);
 	else
 		deadlines_clear(&vcpu->turn);
+}
+
+static void update(struct sched *core, struct vcpu *vcpu)
+{
+	if (!core->elsewhere)
+		ranks_set(&core->foregrounds, vcpu->rank, vcpu->ready ? next_of(vcpu) : RANKS_NEVER);
+	else if (core->by_deadline)
+		update_turn(core, vcpu);
 }
 
 static void update_background(struct sched *core, const struct vcpu *vcpu)
@@ -65,6 +71,34 @@ static void update_all(struct sched *core, struct vcpu *vcpu)
 {
 	update(core, vcpu);
 	update_background(core, vcpu);
+}
+
+/* Whoever was alone takes its place among the others. */
+static void join(struct sched *core)
+{
+	struct vcpu *vcpu = core->alone;
+
+	if (!vcpu)
+		return;
+	core->alone = NULL;
+	core->elsewhere = false;
+	update_all(core, vcpu);
+}
+
+static void take_place(struct sched *core, struct vcpu *vcpu)
+{
+	join(core);
+	update_all(core, vcpu);
+}
+
+static void leave_place(struct sched *core, struct vcpu *vcpu)
+{
+	if (vcpu != core->alone) {
+		update_all(core, vcpu);
+		return;
+	}
+	core->alone = NULL;
+	core->elsewhere = false;
 }
 
 /* Turns by deadline know of no ranks: who is due stays due, and who was replenished last is still found. */
@@ -84,6 +118,7 @@ static enum sched_result insert(struct sched *core, struct vcpu *vcpu)
 
 	if (rank == core->foregrounds.leaves)
 		return SCHED_E_FULL;
+	join(core);
 	vcpu->order = period_of(vcpu);
 	for (; rank && core->by_rank[rank - 1]->order > vcpu->order; rank--)
 		place(core, core->by_rank[rank - 1], rank);
@@ -121,6 +156,7 @@ void sched_remove(struct sched *core, struct vcpu *vcpu)
 		core->running = NULL;
 		core->foreground = false;
 	}
+	join(core);
 	core->count--;
 	for (unsigned rank = vcpu->rank; rank < core->count; rank++)
 		place(core, core->by_rank[rank + 1], rank);
@@ -136,11 +172,12 @@ static void set_deadline(struct vcpu *vcpu)
 }
 
 /* What is left of a replenishment keeps its deadline. Returns true if none is left of it, or it may be used later than now. */
-static bool charge_main(struct vcpu *vcpu, uint64_t used, uint64_t now)
+static bool charge_main(const struct sched *core, struct vcpu *vcpu, uint64_t used, uint64_t now)
 {
 	if (!sporadic_charge(&vcpu->main, used))
 		return sporadic_next(&vcpu->main) > now;
-	set_deadline(vcpu);
+	if (core->elsewhere)
+		set_deadline(vcpu);
 	return true;
 }
 
@@ -154,11 +191,11 @@ static uint64_t debt_of(struct vcpu *vcpu)
 }
 
 /* Returns true if the VCPU may now run from another time on, or by another deadline. */
-static bool take(struct vcpu *vcpu, uint64_t used, uint64_t now)
+static bool take(const struct sched *core, struct vcpu *vcpu, uint64_t used, uint64_t now)
 {
 	vcpu->given += used;
 	if (vcpu->kind == VCPU_MAIN)
-		return charge_main(vcpu, used, now);
+		return charge_main(core, vcpu, used, now);
 	pibs_charge(&vcpu->io, used);
 	return true;
 }
@@ -176,7 +213,7 @@ static bool charge(struct sched *core, uint64_t now)
 		vcpu->background += used;
 		return false;
 	}
-	return take(vcpu, used + debt_of(vcpu), now);
+	return take(core, vcpu, used + debt_of(vcpu), now);
 }
 
 static void wake_main(struct vcpu *vcpu, uint64_t now)
@@ -191,7 +228,8 @@ static __attribute__((cold, noinline)) void charge_now(struct sched *core, uint6
 	charge(core, now);
 }
 
-void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uint64_t now)
+/* A VCPU gets ready, or is by another time. */
+static void get_ready(struct sched *core, struct vcpu *vcpu, uint64_t period, uint64_t now)
 {
 	if (vcpu == core->running)
 		charge_now(core, now);
@@ -200,12 +238,36 @@ void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uin
 	else if (!vcpu->ready)
 		wake_main(vcpu, now);
 	vcpu->ready = true;
-	update_all(core, vcpu);
+	take_place(core, vcpu);
 }
 
+void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uint64_t now)
+{
+	get_ready(core, vcpu, period, now);
+}
+
+static __attribute__((noinline)) void get_ready_among_others(struct sched *core, struct vcpu *vcpu, uint64_t now)
+{
+	get_ready(core, vcpu, vcpu->order, now);
+}
+
+/* Nothing runs, and nobody else is ready. */
+static bool can_be_alone(const struct sched *core, const struct vcpu *vcpu)
+{
+	return !core->running && !core->elsewhere && vcpu->kind == VCPU_MAIN && ranks_are_empty(&core->foregrounds);
+}
+
+/* As a rule one waits, and nobody else. */
 void sched_ready(struct sched *core, struct vcpu *vcpu, uint64_t now)
 {
-	sched_ready_for(core, vcpu, vcpu->order, now);
+	if (!can_be_alone(core, vcpu)) {
+		get_ready_among_others(core, vcpu, now);
+		return;
+	}
+	vcpu->ready = true;
+	core->alone = vcpu;
+	core->elsewhere = true;
+	sporadic_wake(&vcpu->main, now);
 }
 
 void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now)
@@ -215,7 +277,7 @@ void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now)
 	if (vcpu->kind == VCPU_IO)
 		pibs_end(&vcpu->io);
 	vcpu->ready = false;
-	update_all(core, vcpu);
+	leave_place(core, vcpu);
 }
 
 /* ---- Until when ---------------------------------------------------------------------------------------------------- */
@@ -282,9 +344,34 @@ static struct vcpu *first_by_deadline(struct sched *core, uint64_t now)
 	return vcpu_of(deadlines_first(&core->deadlines, now, &core->next));
 }
 
+/* The time from which on the only one that is ready has budget. */
+static uint64_t next_alone(const struct sched *core)
+{
+	if (!core->alone)
+		__builtin_unreachable(); /* who is ready stands elsewhere, and not by deadline */
+	return sporadic_next(&core->alone->main);
+}
+
+static struct vcpu *first_alone(struct sched *core, uint64_t now)
+{
+	const uint64_t at = next_alone(core);
+
+	core->next = at > now ? at : SCHED_NEVER;
+	return at > now ? NULL : core->alone;
+}
+
 static struct vcpu *first_with_budget(struct sched *core, uint64_t now)
 {
-	return core->by_deadline ? first_by_deadline(core, now) : first_by_rank(core, now);
+	if (!core->elsewhere)
+		return first_by_rank(core, now);
+	return core->by_deadline ? first_by_deadline(core, now) : first_alone(core, now);
+}
+
+static struct vcpu *first_in_background(const struct sched *core)
+{
+	if (core->backgrounds.filled)
+		return core->by_rank[bits_first(&core->backgrounds)];
+	return core->alone && !core->alone->foreground_only ? core->alone : NULL;
 }
 
 struct vcpu *sched_replenished(const struct sched *core, uint64_t now)
@@ -293,11 +380,13 @@ struct vcpu *sched_replenished(const struct sched *core, uint64_t now)
 	uint64_t later;
 	unsigned rank;
 
-	if (core->by_deadline) {
-		found = vcpu_of(deadlines_next(&core->deadlines, now));
-	} else {
+	if (!core->elsewhere) {
 		rank = ranks_first(&core->foregrounds, now, &later);
 		found = rank < core->foregrounds.leaves ? core->by_rank[rank] : NULL;
+	} else if (core->by_deadline) {
+		found = vcpu_of(deadlines_next(&core->deadlines, now));
+	} else {
+		found = next_alone(core) > now ? NULL : core->alone;
 	}
 	return core->foreground && found == core->running ? NULL : found;
 }
@@ -306,26 +395,55 @@ struct vcpu *sched_replenished(const struct sched *core, uint64_t now)
 static __attribute__((cold, noinline)) struct vcpu *first_that_can_pay(struct sched *core, struct vcpu *first, uint64_t now)
 {
 	while (first && first->owed >= left_of(first)) {
-		take(first, debt_of(first), now);
+		take(core, first, debt_of(first), now);
 		update(core, first);
 		first = first_with_budget(core, now);
 	}
 	return first;
 }
 
-struct vcpu *sched_decide(struct sched *core, uint64_t now)
+/* Of those that are ready; everybody has been charged. */
+static inline __attribute__((always_inline)) struct vcpu *pick(struct sched *core, uint64_t now)
 {
-	struct vcpu *first, *ran = core->running;
+	struct vcpu *first = first_with_budget(core, now);
 
-	if (charge(core, now))
-		update(core, ran);
-	first = first_with_budget(core, now);
 	if (first && first->owed)
 		first = first_that_can_pay(core, first, now);
 	core->foreground = first;
-	if (!first && core->backgrounds.filled)
-		first = core->by_rank[bits_first(&core->backgrounds)];
+	if (!first)
+		first = first_in_background(core);
 	core->running = first;
 	set_until(core, now);
 	return first;
+}
+
+/* Has budget, and nobody else may come. */
+static struct vcpu *begin_alone(struct sched *core, struct vcpu *vcpu, uint64_t now)
+{
+	core->next = SCHED_NEVER;
+	core->foreground = true;
+	core->running = vcpu;
+	core->until = now + sporadic_left(&vcpu->main);
+	return vcpu;
+}
+
+struct vcpu *sched_begin(struct sched *core, uint64_t now)
+{
+	struct vcpu *alone = core->alone;
+
+	core->since = now;
+	if (alone && !alone->owed && sporadic_next(&alone->main) <= now)
+		return begin_alone(core, alone, now);
+	return pick(core, now);
+}
+
+struct vcpu *sched_go_on(struct sched *core, uint64_t now)
+{
+	struct vcpu *ran = core->running;
+
+	if (!ran)
+		__builtin_unreachable();
+	if (charge(core, now))
+		update(core, ran);
+	return pick(core, now);
 }

@@ -53,6 +53,8 @@ struct sched {
 	const struct vcpu *changed; /* NULL: several were */
 	unsigned count;             /* VCPUs */
 	bool by_deadline;           /* with budget they run by deadline, not by rank */
+	bool elsewhere;             /* whoever is ready does not stand in `foregrounds`: by deadline, or alone */
+	struct vcpu *alone;         /* a Main VCPU, the only one that is ready, on a core by rank, which stands nowhere below; or NULL */
 	struct ranks foregrounds;
 	struct deadlines deadlines;
 	struct bits backgrounds; /* ranks of those that may run without budget */
@@ -119,7 +121,14 @@ bool sched_is_spent(const struct sched *core, uint64_t now);
  */
 struct vcpu *sched_replenished(const struct sched *core, uint64_t now);
 
+/* The two cases of sched_decide. */
+struct vcpu *sched_begin(struct sched *core, uint64_t now);
+struct vcpu *sched_go_on(struct sched *core, uint64_t now);
+
 /*
  * Charges the one that runs, and decides. Returns core->running, the VCPU that runs from now on, or NULL, and sets core->until.
  */
-struct vcpu *sched_decide(struct sched *core, uint64_t now);
+static inline struct vcpu *sched_decide(struct sched *core, uint64_t now)
+{
+	return core->running ? sched_go_on(core, now) : sched_begin(core, now);
+}

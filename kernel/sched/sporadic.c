@@ -111,17 +111,19 @@ bool sporadic_charge(struct sporadic *server, uint64_t used)
 
 void sporadic_wake(struct sporadic *server, uint64_t now)
 {
-	uint64_t amount = first_of(server)->amount;
+	struct replenishment *first = first_of(server);
+	uint64_t amount = first->amount;
 
-	if (first_of(server)->at >= now)
+	if (first->at >= now)
 		return;
 	while (server->count > 1) {
-		const struct replenishment *next = &server->entries[(server->first + 1) & RING_MASK];
+		struct replenishment *next = &server->entries[(server->first + 1) & RING_MASK];
 
 		if (next->at > now + amount)
 			break;
 		amount += next->amount;
 		drop_first(server);
+		first = next;
 	}
-	*first_of(server) = (struct replenishment){ .at = now, .amount = amount };
+	*first = (struct replenishment){ .at = now, .amount = amount };
 }

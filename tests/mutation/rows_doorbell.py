@@ -144,11 +144,12 @@ DOORBELL_ROWS = (
     # The sandbox kernel.
     kernel("rows of all kinds are channels", "if (info->grants[n].kind != BH_GRANT_CHANNEL) continue;", "", "kernel/core/channels.h"),
     kernel("all rows are doorbells", "if (grant->kind != BH_GRANT_DOORBELL) continue;"),
-    kernel("who is never rung has a handler", "if (grant->line != BH_LINE_NONE) doorbells", "doorbells"),
+    kernel("who is never rung has a handler", "if (grant->line != BH_LINE_NONE) hear", "hear"),
     kernel("who is never rung waits", "return is_rung(doorbell) && !cpu_slot();", "return !cpu_slot();"),
     kernel("any core waits", "return is_rung(doorbell) && !cpu_slot();", "return is_rung(doorbell);"),
     kernel("each ring is kept", ".rung = { .most = 1 },"),
-    kernel("one interrupt rings all", "|| *one->served == one->seen)", ")"),
+    kernel("one interrupt rings all", "if (*one->served == one->seen) continue;", ""),
+    kernel("the last one alone is heard", "doorbell->next = heard;"),
     kernel("what was told of is told again", "one->seen = *one->served;"),
     kernel(
         "a ring while nobody waits is lost",

@@ -277,6 +277,14 @@ static void handle(unsigned device)
 }
 
 /* As irq_serve does. Another thread may go on from here. */
+static void handle_threads_interrupt(struct cpu_frame *frame, uint32_t device)
+{
+	take_time(fake_core.before);
+	handle(device);
+	take_time(fake_core.after);
+	call(fake_core.leaving);
+}
+
 static void serve(void)
 {
 	unsigned device = device_that_is_due();
@@ -289,12 +297,7 @@ static void serve(void)
 		return;
 	}
 	call(fake_core.entered);
-	thread_enter_interrupt();
-	take_time(fake_core.before);
-	handle(device);
-	take_time(fake_core.after);
-	call(fake_core.leaving);
-	thread_leave_interrupt();
+	thread_interrupt(handle_threads_interrupt, NULL, device);
 	CHECK(!fake_cpu.enabled);
 }
 

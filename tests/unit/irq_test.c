@@ -75,14 +75,11 @@ unsigned cpu_slot(void)
 	return slot;
 }
 
-void thread_enter_interrupt(void)
+/* Another thread may go on at its end, so the interrupt has been ended at its controller. */
+void thread_interrupt(void (*serve)(struct cpu_frame *frame, uint32_t vector), struct cpu_frame *frame, uint32_t vector)
 {
 	entered++;
-}
-
-/* Another thread may go on from here, so the interrupt has been ended at its controller. */
-void thread_leave_interrupt(void)
-{
+	serve(frame, vector);
 	CHECK_EQ(entered, left + 1);
 	CHECK_EQ(handled, 2 + left);
 	left++;

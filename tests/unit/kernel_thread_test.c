@@ -224,6 +224,14 @@ static void answer(void)
 	work(1);
 }
 
+/* Its timer does not come when it would have run out of time. */
+static void answer_in_time(void)
+{
+	CHECK_EQ(semaphore_take(&bell, START + 6), THREAD_OK);
+	CHECK(fake_core.timer_at > START + 6);
+	work(1);
+}
+
 static void ring_at_2(void)
 {
 	memset(&bell, 0, sizeof(bell));
@@ -258,6 +266,15 @@ static void test_interrupts(void)
 	scene_prepare(ring_at_2);
 	scene_actor('l', &high, 1, 0, work_3);
 	scene_actor('h', &high, 0, 0, answer);
+	scene_expect("llhl.");
+	scene_begin("a handler wakes in time", scene_two(90, 100));
+	scene_prepare(ring_at_2);
+	scene_actor('h', &high, 0, 0, answer_in_time);
+	scene_expect("..h..");
+	scene_begin("a handler wakes a level in time", scene_two(90, 100));
+	scene_prepare(ring_at_2);
+	scene_actor('l', &high, 1, 0, work_3);
+	scene_actor('h', &high, 0, 0, answer_in_time);
 	scene_expect("llhl.");
 	scene_begin("an interrupt changes no turns", scene_two(90, 100));
 	scene_prepare(ring_at_2);

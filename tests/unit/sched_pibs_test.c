@@ -182,6 +182,19 @@ static void is_done_late(void)
 	at(98, &hog, 190);
 }
 
+/* Nobody else is ready: it has no more budget for that. */
+static void is_alone(void)
+{
+	begin();
+	sched_idle(&core, &hog, 10);
+	at(10, NULL, SCHED_NEVER);
+	sched_ready(&core, &io, 20);
+	at(20, &io, 30);
+	at(30, NULL, 120);
+	at(120, &io, 130);
+	CHECK_EQ(io.given, 10);
+}
+
 /* ---- Against a sporadic server -------------------------------------------------------------------------------------- */
 
 /* Interrupts at 10 kHz, with more work than a tenth of the core, for a second; ns. */
@@ -262,5 +275,6 @@ int main(void)
 	uses_without_end();
 	is_scheduled();
 	is_done_late();
+	is_alone();
 	return 0;
 }

@@ -43,6 +43,12 @@ static inline void cpu_sleep(void)
 	__asm__ volatile("dsb sy\n\twfi\n\tmsr daifclr, #2\n\tisb\n\tmsr daifset, #2" ::: "memory");
 }
 
+static inline bool cpu_sleep_before_interrupt(void)
+{
+	__asm__ volatile("dsb sy\n\twfi" ::: "memory");
+	return true;
+}
+
 static inline uint64_t cpu_call_monitor(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
 {
 	register uint64_t x0 __asm__("x0") = function;

@@ -41,6 +41,12 @@ static inline void cpu_sleep(void)
 	__asm__ volatile("dsb sy\n\twfi\n\tcpsie i\n\tisb\n\tcpsid i" ::: "memory");
 }
 
+static inline bool cpu_sleep_before_interrupt(void)
+{
+	__asm__ volatile("dsb sy\n\twfi" ::: "memory");
+	return true;
+}
+
 /* A 32-bit call: numbers of 64-bit ones lose the bit that says so (abi/guest.h). */
 static inline uint64_t cpu_call_monitor(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
 {

@@ -42,6 +42,13 @@ static inline void cpu_sleep(void)
 	__asm__ volatile("sti\n\thlt\n\tcli" ::: "memory");
 }
 
+/* HLT is ended by an interrupt that is delivered, and by no other. */
+static inline bool cpu_sleep_before_interrupt(void)
+{
+	cpu_sleep();
+	return false;
+}
+
 extern bool cpu_has_vmcall; /* cpu.c: VMCALL is the instruction that reaches a monitor, else VMMCALL */
 
 static inline uint64_t cpu_call_monitor(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
