@@ -30,7 +30,7 @@ static inline bool bh_ring_is_full(const struct bh_end *end)
 }
 
 /* Whether there is a slot to fill, by all that can be asked. Returns as bh_ring_reserve. */
-static inline __attribute__((cold)) enum bh_end_result bh_ring_find_room(struct bh_end *end)
+static inline enum bh_end_result bh_ring_find_room(struct bh_end *end)
 {
 	enum bh_end_result result = BH_END_OK;
 
@@ -47,6 +47,43 @@ static inline __attribute__((cold)) enum bh_end_result bh_ring_find_room(struct 
 	return bh_ring_is_full(end) ? BH_END_AGAIN : BH_END_OK;
 }
 
+static inline void bh_ring_take_slot(struct bh_end *end, uint8_t *slots, uint32_t written, uint32_t mask, uint32_t stride, void **data)
+{
+	struct bh_channel_slot *slot = (struct bh_channel_slot *)(slots + (size_t)(written & mask) * stride);
+
+	end->reserved = slot;
+	*data = bh_slot_data(slot);
+}
+
+/* bh_ring_reserve, whatever is the matter. */
+static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh_ring_reserve_slowly(struct bh_end *end, void **data)
+{
+	const enum bh_end_result result = bh_ring_find_room(end);
+
+	if (result == BH_END_OK)
+		bh_ring_take_slot(end, end->own_slots, end->written, end->mask, end->stride, data);
+	return result;
+}
+
+/* bh_ring_reserve, as it usually goes. Returns false if something is not as usual; then nothing has happened. */
+static inline bool bh_ring_reserve_usual(struct bh_end *end, void **data)
+{
+	const struct bh_channel_end *life = end->sends_to;
+	uint8_t *slots = end->own_slots;
+	const uint32_t full_at = end->full_at, expected = end->expected;
+	const uint32_t written = end->written, mask = end->mask, stride = end->stride;
+	bool unusual;
+
+	/* The other end lives as it did, and there is room. */
+	unusual = written == full_at; /* bh_ring_is_full */
+	unusual |= __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
+	unusual |= __atomic_load_n(&life->state, __ATOMIC_RELAXED) == BH_CHANNEL_GONE;
+	if (BH_ONE_BRANCH(unusual))
+		return false;
+	bh_ring_take_slot(end, slots, written, mask, stride, data);
+	return true;
+}
+
 /*
  * Gives the caller the next free slot, to fill `*data` with at most slot_bytes. The same one again, until it is committed.
  * Returns BH_END_OK; BH_END_AGAIN if all slots are full, which those count to that were not published; BH_END_NEW, BH_END_GONE,
@@ -54,27 +91,15 @@ static inline __attribute__((cold)) enum bh_end_result bh_ring_find_room(struct 
  */
 static inline enum bh_end_result bh_ring_reserve(struct bh_end *end, void **data)
 {
-	const struct bh_channel_end *life = end->sends_to;
-	uint8_t *slots = end->own_slots;
-	const uint32_t full_at = end->full_at, expected = end->expected;
-	const uint32_t written = end->written, mask = end->mask, stride = end->stride;
-	struct bh_channel_slot *slot;
 	enum bh_end_result result;
-	bool unusual;
+	void *slot;
 
-	/* Usually the other end lives as it did, and there is room. */
-	unusual = written == full_at; /* bh_ring_is_full */
-	unusual |= __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
-	unusual |= __atomic_load_n(&life->state, __ATOMIC_RELAXED) == BH_CHANNEL_GONE;
-	if (BH_ONE_BRANCH(unusual)) {
-		result = bh_ring_find_room(end);
-		if (result != BH_END_OK)
-			return result;
-	}
-	slot = (struct bh_channel_slot *)(slots + (size_t)(written & mask) * stride);
-	end->reserved = slot;
-	*data = bh_slot_data(slot);
-	return BH_END_OK;
+	if (bh_ring_reserve_usual(end, data))
+		return BH_END_OK;
+	result = bh_ring_reserve_slowly(end, &slot); /* whose address alone leaves the caller's registers */
+	if (result == BH_END_OK)
+		*data = slot;
+	return result;
 }
 
 /*
@@ -154,14 +179,73 @@ static inline __attribute__((cold)) enum bh_end_result bh_ring_find_message(stru
 	return end->role == BH_END_RING_READER ? bh_end_waiting(end) : BH_END_INVALID;
 }
 
-/* What to make of a message that is not a plain one, or not the next. Returns BH_END_OK, BH_END_CHECK; else as bh_end_refuse. */
-static inline __attribute__((cold)) enum bh_end_result bh_ring_judge(struct bh_end *end, const struct bh_channel_slot *slot,
-								     struct bh_message found)
+/* `found` is the message before number `next`, of those up to `sent`. */
+static inline void bh_ring_show(struct bh_end *end, uint32_t next, uint32_t sent, const struct bh_message *found,
+				struct bh_message *message)
 {
-	found.data = slot + 1;
-	if (!bh_message_valid(end, &found) || found.number != end->taken)
+	end->peer_sent = sent;
+	end->shown = next;
+	*message = *found;
+}
+
+/* Judges what was read of a slot. Returns BH_END_OK, BH_END_CHECK; else as bh_end_refuse. */
+static inline enum bh_end_result bh_ring_judge(struct bh_end *end, const struct bh_channel_slot *slot, const struct bh_message *found)
+{
+	if (!bh_message_valid(end, found) || found->number != end->taken)
 		return bh_end_refuse(end, BH_END_BROKEN);
-	return bh_message_damaged(end, slot, &found) ? bh_end_refuse(end, BH_END_CHECK) : BH_END_OK;
+	return bh_message_damaged(end, slot, found) ? bh_end_refuse(end, BH_END_CHECK) : BH_END_OK;
+}
+
+/* Shows a message that is there. Returns as bh_ring_judge. */
+static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh_ring_show_judged(struct bh_end *end,
+												  struct bh_message *message)
+{
+	const struct bh_channel_slot *slot = bh_peer_slot(end, end->taken & end->mask);
+	struct bh_message found = { .data = slot + 1 };
+	enum bh_end_result result;
+
+	bh_slot_read(slot, &found);
+	result = bh_ring_judge(end, slot, &found);
+	if (result == BH_END_OK || result == BH_END_CHECK)
+		bh_ring_show(end, end->taken + 1, end->peer_sent, &found, message);
+	return result;
+}
+
+/* bh_ring_peek, whatever is the matter. */
+static inline enum bh_end_result bh_ring_peek_slowly(struct bh_end *end, struct bh_message *message)
+{
+	const enum bh_end_result result = bh_ring_find_message(end);
+
+	return result == BH_END_OK ? bh_ring_show_judged(end, message) : result;
+}
+
+/* bh_ring_peek, as it usually goes. Returns false if something is not as usual; then nothing has happened. */
+static inline bool bh_ring_peek_usual(struct bh_end *end, struct bh_message *message)
+{
+	const struct bh_channel_end *life = end->receives_from;
+	const uint32_t *counter = end->peer_counter;
+	const uint8_t *slots = end->peer_slots;
+	const uint32_t expected = end->expected, taken = end->taken, next = taken + 1, plain_end = end->plain_end;
+	const uint32_t mask = end->mask, stride = end->stride;
+	uint32_t sent = end->peer_sent;
+	const struct bh_channel_slot *slot;
+	struct bh_message found;
+	bool unusual;
+
+	/* The other end lives as it did, and there are messages: from one to all slots. The counter is read before the page. */
+	if (sent == taken)
+		sent = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+	unusual = __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
+	unusual |= sent - next > mask;
+	if (BH_ONE_BRANCH(unusual))
+		return false;
+	slot = (const struct bh_channel_slot *)(slots + (size_t)(taken & mask) * stride);
+	found.data = slot + 1;
+	bh_slot_read(slot, &found);
+	if (BH_ONE_BRANCH((found.length >= plain_end) | (found.flags >= BH_CHANNEL_CHECKED) | (found.number != taken)))
+		return false;
+	bh_ring_show(end, next, sent, &found, message);
+	return true;
 }
 
 /*
@@ -171,40 +255,14 @@ static inline __attribute__((cold)) enum bh_end_result bh_ring_judge(struct bh_e
  */
 static inline enum bh_end_result bh_ring_peek(struct bh_end *end, struct bh_message *message)
 {
-	const struct bh_channel_end *life = end->receives_from;
-	const uint32_t *counter = end->peer_counter;
-	const uint8_t *slots = end->peer_slots;
-	const uint32_t expected = end->expected, taken = end->taken, plain_end = end->plain_end;
-	const uint32_t mask = end->mask, stride = end->stride;
-	uint32_t sent = end->peer_sent;
-	enum bh_end_result result = BH_END_OK;
-	const struct bh_channel_slot *slot;
+	enum bh_end_result result;
 	struct bh_message found;
-	bool unusual;
 
-	/* Usually the other end lives as it did, and there are messages: from one to all slots. The counter is read before the page. */
-	if (sent == taken)
-		sent = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
-	unusual = __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
-	unusual |= sent - (taken + 1) > mask;
-	if (BH_ONE_BRANCH(unusual)) {
-		result = bh_ring_find_message(end);
-		if (result != BH_END_OK)
-			return result;
-		sent = end->peer_sent;
-	}
-	slot = (const struct bh_channel_slot *)(slots + (size_t)(taken & mask) * stride);
-	found.data = NULL; /* its caller's, or the judge's */
-	bh_slot_read(slot, &found);
-	if (BH_ONE_BRANCH((found.length >= plain_end) | (found.flags >= BH_CHANNEL_CHECKED) | (found.number != taken))) {
-		result = bh_ring_judge(end, slot, found);
-		if (result != BH_END_OK && result != BH_END_CHECK)
-			return result;
-	}
-	end->peer_sent = sent;
-	end->shown = taken + 1;
-	*message = found;
-	message->data = slot + 1;
+	if (bh_ring_peek_usual(end, message))
+		return BH_END_OK;
+	result = bh_ring_peek_slowly(end, &found); /* as in bh_ring_reserve */
+	if (result == BH_END_OK || result == BH_END_CHECK)
+		*message = found;
 	return result;
 }
 

@@ -79,19 +79,24 @@ static enum bh_end_result go_on(struct channel *channel, enum bh_end_result resu
 
 static enum bh_end_result reserve(struct channel *channel, const struct request *request)
 {
-	return bh_ring_reserve(channel->end, request->slot);
+	return bh_ring_reserve_usual(channel->end, request->slot) ? BH_END_OK : bh_ring_reserve_slowly(channel->end, request->slot);
 }
 
-static SELDOM enum bh_end_result go_on_reserving(struct channel *channel, enum bh_end_result result, void **data, uint64_t deadline)
+static SELDOM enum bh_end_result wait_for_slot(struct channel *channel, enum bh_end_result result, void **data, uint64_t deadline)
 {
 	return go_on(channel, result, (struct request){ .attempt = reserve, .slot = data }, deadline);
 }
 
+static SELDOM enum bh_end_result go_on_reserving(struct channel *channel, void **data, uint64_t deadline)
+{
+	const enum bh_end_result result = bh_ring_reserve_slowly(channel->end, data);
+
+	return result == BH_END_OK ? result : wait_for_slot(channel, result, data, deadline);
+}
+
 enum bh_end_result channel_reserve(struct channel *channel, void **data, uint64_t deadline)
 {
-	const enum bh_end_result result = bh_ring_reserve(channel->end, data);
-
-	return __builtin_expect(result == BH_END_OK, 1) ? result : go_on_reserving(channel, result, data, deadline);
+	return bh_ring_reserve_usual(channel->end, data) ? BH_END_OK : go_on_reserving(channel, data, deadline);
 }
 
 /* The next message is one of a transaction that goes on, or it is alone. */
@@ -113,20 +118,25 @@ enum bh_end_result channel_commit(struct channel *channel, uint32_t length)
 
 static enum bh_end_result peek(struct channel *channel, const struct request *request)
 {
-	return bh_ring_peek(channel->end, request->message);
+	return bh_ring_peek_usual(channel->end, request->message) ? BH_END_OK : bh_ring_peek_slowly(channel->end, request->message);
 }
 
-static SELDOM enum bh_end_result go_on_peeking(struct channel *channel, enum bh_end_result result, struct bh_message *message,
-					       uint64_t deadline)
+static SELDOM enum bh_end_result wait_for_message(struct channel *channel, enum bh_end_result result, struct bh_message *message,
+						  uint64_t deadline)
 {
 	return go_on(channel, result, (struct request){ .attempt = peek, .message = message }, deadline);
 }
 
+static SELDOM enum bh_end_result go_on_peeking(struct channel *channel, struct bh_message *message, uint64_t deadline)
+{
+	const enum bh_end_result result = bh_ring_peek_slowly(channel->end, message);
+
+	return result == BH_END_OK ? result : wait_for_message(channel, result, message, deadline);
+}
+
 enum bh_end_result channel_peek(struct channel *channel, struct bh_message *message, uint64_t deadline)
 {
-	const enum bh_end_result result = bh_ring_peek(channel->end, message);
-
-	return __builtin_expect(result == BH_END_OK, 1) ? result : go_on_peeking(channel, result, message, deadline);
+	return bh_ring_peek_usual(channel->end, message) ? BH_END_OK : go_on_peeking(channel, message, deadline);
 }
 
 /* What is not usual is the last call of each way, so that the usual way needs no frame. */

@@ -331,17 +331,34 @@ RINGS = (
         "unusual = __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected; unusual |= sent",
         "unusual = false; unusual |= sent",
     ),
-    fault("usually there are messages", "unusual |= sent - (taken + 1) > mask;"),
-    fault("usually there are as many as are said", "unusual |= sent - (taken + 1) > mask;", "unusual |= sent == taken;"),
+    fault("usually there are messages", "unusual |= sent - next > mask;"),
+    fault("usually there are as many as are said", "unusual |= sent - next > mask;", "unusual |= sent == taken;"),
     call(
         "who sends peeks", "return end->role == BH_END_RING_READER ? bh_end_waiting(end) : BH_END_INVALID;", "return bh_end_waiting(end);"
     ),
-    fault("any number", "if (!bh_message_valid(end, &found) || found.number != end->taken)", "if (!bh_message_valid(end, &found))"),
-    fault("usually any number", " | (found.number != taken))) {", ")) {"),
-    fault("anything in a ring", "if (!bh_message_valid(end, &found) || found.number != end->taken)", "if (found.number != end->taken)"),
+    fault("any number", "if (!bh_message_valid(end, found) || found->number != end->taken)", "if (!bh_message_valid(end, found))"),
+    fault("usually any number", " | (found.number != taken))) return", ")) return"),
+    call(
+        "what was refused is shown",
+        "if (result == BH_END_OK || result == BH_END_CHECK) bh_ring_show(end",
+        "bh_ring_show(end",
+    ),
+    fault(
+        "what is damaged is not shown",
+        "if (result == BH_END_OK || result == BH_END_CHECK) bh_ring_show(end",
+        "if (result == BH_END_OK) bh_ring_show(end",
+    ),
+    fault("what is not usual is shown to nobody", "if (result == BH_END_OK || result == BH_END_CHECK) *message = found;"),
+    call("a slot that was sought is nobody's", "if (result == BH_END_OK) *data = slot;"),
+    call(
+        "what is sought and not found is shown",
+        "return result == BH_END_OK ? bh_ring_show_judged(end, message) : result;",
+        "return bh_ring_show_judged(end, message);",
+    ),
+    fault("anything in a ring", "if (!bh_message_valid(end, found) || found->number != end->taken)", "if (found->number != end->taken)"),
     fault("usually any length", "BH_ONE_BRANCH((found.length >= plain_end) | ", "BH_ONE_BRANCH("),
     fault("usually any flags", "(found.flags >= BH_CHANNEL_CHECKED) | ", ""),
-    call(
+    fault(
         "slots are read in one place",
         "slot = (const struct bh_channel_slot *)(slots + (size_t)(taken & mask) * stride);",
         "slot = (const struct bh_channel_slot *)slots;",
@@ -485,7 +502,7 @@ CHECKS = (
     ),
     fault(
         "a damaged message passes",
-        "return bh_message_damaged(end, slot, &found) ? bh_end_refuse(end, BH_END_CHECK) : BH_END_OK;",
+        "return bh_message_damaged(end, slot, found) ? bh_end_refuse(end, BH_END_CHECK) : BH_END_OK;",
         "return BH_END_OK;",
     ),
 )

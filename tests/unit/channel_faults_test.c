@@ -182,10 +182,15 @@ static void checks(void)
 	CHECK_EQ(peek(), BH_END_CHECK);
 	CHECK_EQ(message.number, 0);
 	CHECK_EQ(bh_ring_release(&end[1]), BH_END_OK);
-	bh_end_set_checked(&end[0], false);
 	CHECK_EQ(ring_put(1, 3, 0), BH_END_OK);
-	ring_get(1, 3, 0);
-	CHECK_EQ(end[1].refused, 85);
+	scene_slot(&scene, 0, 1)->check ^= 1;
+	CHECK_EQ(peek(), BH_END_CHECK); /* for the first time */
+	CHECK_EQ(message.number, 1);
+	CHECK_EQ(bh_ring_release(&end[1]), BH_END_OK);
+	bh_end_set_checked(&end[0], false);
+	CHECK_EQ(ring_put(2, 3, 0), BH_END_OK);
+	ring_get(2, 3, 0);
+	CHECK_EQ(end[1].refused, 86);
 	scene_close(&scene);
 	check_context.subject = "epochs of a checked message";
 	for (unsigned side = 0; side < 2; side++) {
