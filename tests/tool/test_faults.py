@@ -123,6 +123,22 @@ def test_a_watcher_may_be_second_to_its_end_but_no_later() -> None:
         assert f"over its memory {passes} times" in found.why
 
 
+def test_a_machine_that_is_stopped_sooner_has_gone_over_less_memory() -> None:
+    """By a pass at most: the other watcher was about to come to the end of one."""
+    last = replace(CALM, passes=PASSES)
+    for passes, outcome in ((PASSES - 2, Outcome.SILENT), (PASSES - 3, Outcome.PROPAGATED)):
+        found = replace(seen(watch0=replace(CALM, passes=passes), watch1=last), seconds=REFERENCE.seconds - 0.001)
+        assert judge(found, seen(watch1=last)).outcome == outcome
+
+
+def test_who_is_at_its_end_beats_no_more() -> None:
+    """However long its emulator takes to stop the others. It has no fewer beats until then."""
+    last = replace(CALM, passes=PASSES)
+    for fewer, outcome in ((0, Outcome.SILENT), (2, Outcome.PROPAGATED)):
+        found = seen(watch0=replace(CALM, beats=CALM.beats + 2), watch1=replace(last, beats=CALM.beats - fewer))
+        assert judge(replace(found, seconds=REFERENCE.seconds + 0.002), seen(watch1=last)).outcome == outcome
+
+
 CONTAINED = {
     "its memory": replace(CALM, changed=1),
     "late": replace(CALM, gaps=2),

@@ -97,8 +97,8 @@ def _is_late(seen: Seen, reference: Seen, drift: float, spare: float = LATE_BEAT
 
 def _propagated(found: Observation, reference: Observation) -> list[str]:
     why, drift = [], _drift(found, reference)
-    # Whoever is first to have gone over all its memory so often ends the machine; the other is on its way at most.
-    fewest = min(PASSES - 1, *(reference.seen[name].passes for name in SENTINELS))
+    # Whoever is first to have gone over all its memory so often ends the machine; the other is on its way at most, and at one pass less if there was less time.
+    fewest = min(PASSES - 1, *(reference.seen[name].passes for name in SENTINELS)) - (drift < 0)
     for name in SENTINELS:
         seen, before = found.seen[name], reference.seen[name]
         why += _disturbed(name, seen, before)
@@ -106,7 +106,9 @@ def _propagated(found: Observation, reference: Observation) -> list[str]:
             why.append(f"{name}: {seen.changed} words of its memory changed")
         if seen.passes < fewest:
             why.append(f"{name} has gone over its memory {seen.passes} times, {fewest} at least without the fault")
-        if seen.gaps > before.gaps or _is_late(seen, before, drift, WATCHER_BEATS):
+        # Who is first stands at its end from then on, and its emulator lets the others live some turns more.
+        since = 0 if seen.passes == before.passes == PASSES else drift
+        if seen.gaps > before.gaps or _is_late(seen, before, since, WATCHER_BEATS):
             why.append(
                 f"{name} lost heartbeats: {seen.beats} beats and {seen.gaps} gaps in {found.seconds * 1000:.1f} ms,"
                 f" {before.beats} and {before.gaps} in {reference.seconds * 1000:.1f} without the fault"
