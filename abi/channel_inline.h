@@ -10,8 +10,9 @@
  *
  * Nothing here locks, waits or loops without a bound: an end belongs to one thread, or to whoever holds its lock.
  *
- * The other end may write anything into its area at any time. So each word of it is read once, checked, and used from a private copy; what
- * an end needs of its own words it keeps privately. Data that is used in place (bh_ring_peek) may change while it is used.
+ * The other end may write anything into its area at any time. So each word of it is read once, checked, and used from a private copy (what
+ * only decides that things are not as usual is read anew by who looks into it); what an end needs of its own words it keeps privately. Data
+ * that is used in place (bh_ring_peek) may change while it is used.
  *
  * One rule keeps connections apart: what was read of the other's counters counts only if the page names the same life of the other end
  * afterwards; this end's own is not over while it runs. The other's next life clears its counters only after its monitor has written a new
@@ -96,7 +97,7 @@ static inline enum bh_end_result bh_ring_reserve(struct bh_end *end, void **data
 
 	if (bh_ring_reserve_usual(end, data))
 		return BH_END_OK;
-	result = bh_ring_reserve_slowly(end, &slot); /* whose address alone leaves the caller's registers */
+	result = bh_ring_reserve_slowly(end, &slot); /* not `data`: what has no address stays in registers */
 	if (result == BH_END_OK)
 		*data = slot;
 	return result;

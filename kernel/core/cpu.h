@@ -25,7 +25,8 @@ enum { CPU_KERNEL_STACK_BYTES = 1024 };
  *   void cpu_sleep(void)                       interrupts disabled by the caller; sleeps until one is pending, lets its
  *                                              handler run and returns with interrupts disabled: no wake-up is lost
  *   bool cpu_sleep_before_interrupt(void)      likewise; or, where the processor can, does not let the handler run and
- *                                              returns true: irq_serve(NULL, 0) serves it without an exception
+ *                                              returns true: irq_serve(NULL, 0) serves it without an exception, on
+ *                                              this stack, of which nobody asks how much is left
  *   uint64_t cpu_call_monitor(function, a, b, c)
  *   unsigned cpu_slot(void)                    this core's place in info->cores; 0: the core the sandbox was entered on
  *

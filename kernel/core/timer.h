@@ -2,7 +2,7 @@
 /*
  * Tickless time: on each core, events wait in order of their deadlines, and the core's one-shot timer is set for the first of them.
  * Deadlines are absolute, in ticks of arch_counter(). An event fires in the timer's interrupt, on the core that
- * added it, and gets the frame of what was interrupted (cpu.h).
+ * added it, and gets what a handler gets (irq.h).
  */
 #pragma once
 #include <stdbool.h>

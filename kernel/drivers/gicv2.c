@@ -3,6 +3,7 @@
 #include "kernel/drivers/gicv2.h"
 
 #include "kernel/core/cpu.h"
+#include "kernel/core/idle.h"
 #include "kernel/drivers/gic_dist.h"
 #include "kernel/core/info.h"
 
@@ -71,8 +72,10 @@ static void gicv2_serve(struct cpu_frame *frame, uint32_t vector)
 {
 	uint32_t iar = arch_mmio_read32(cpu_interface + GICC_IAR);
 
-	if ((iar & IAR_INTID) >= INTID_SPECIAL)
+	if ((iar & IAR_INTID) >= INTID_SPECIAL) {
+		idle_end_sleep(); /* by whatever */
 		return;
+	}
 	irq_dispatch(frame, iar & IAR_INTID);
 	arch_mmio_write32(cpu_interface + GICC_EOIR, iar);
 }

@@ -6,6 +6,7 @@
 #include "kernel/drivers/gicv3.h"
 
 #include "kernel/core/cpu.h"
+#include "kernel/core/idle.h"
 #include "kernel/drivers/gic_dist.h"
 #include "kernel/core/fault.h"
 #include "kernel/core/info.h"
@@ -141,8 +142,10 @@ static void gicv3_serve(struct cpu_frame *frame, uint32_t vector)
 {
 	uint64_t intid = SYSREG_READ(icc_iar1_el1);
 
-	if (intid >= INTID_SPECIAL)
+	if (intid >= INTID_SPECIAL) {
+		idle_end_sleep(); /* by whatever */
 		return;
+	}
 	irq_dispatch(frame, (uint32_t)intid);
 	SYSREG_WRITE(icc_eoir1_el1, intid);
 }

@@ -207,7 +207,7 @@ static bool charge(struct sched *core, uint64_t now)
 	uint64_t used = now - core->since;
 
 	core->since = now;
-	if (!vcpu || !used)
+	if (!used)
 		return false;
 	if (!core->foreground) {
 		vcpu->background += used;

@@ -121,7 +121,7 @@ bool sched_is_spent(const struct sched *core, uint64_t now);
  */
 struct vcpu *sched_replenished(const struct sched *core, uint64_t now);
 
-/* The two cases of sched_decide. */
+/* sched_decide where nobody runs, and where somebody does. */
 struct vcpu *sched_begin(struct sched *core, uint64_t now);
 struct vcpu *sched_go_on(struct sched *core, uint64_t now);
 

@@ -229,7 +229,7 @@ VCPUS = (
 )
 
 DECISIONS = (
-    decision("sched: time is charged again", "core->since = now; if (!vcpu", "if (!vcpu"),
+    decision("sched: time is charged again", "core->since = now; if (!used", "if (!used"),
     decision("sched: time without budget is charged", "vcpu->background += used; return false;", "vcpu->background += used;"),
     decision("sched: time without budget is not counted", "vcpu->background += used;"),
     decision("sched: what was given is not counted", "vcpu->given += used;"),

@@ -132,11 +132,16 @@ def test_a_machine_that_is_stopped_sooner_has_gone_over_less_memory() -> None:
 
 
 def test_who_is_at_its_end_beats_no_more() -> None:
-    """However long its emulator takes to stop the others. It has no fewer beats until then."""
+    """While its emulator stops the others, which takes some turns and no more; and it excuses no lateness before."""
     last = replace(CALM, passes=PASSES)
-    for fewer, outcome in ((0, Outcome.SILENT), (2, Outcome.PROPAGATED)):
-        found = seen(watch0=replace(CALM, beats=CALM.beats + 2), watch1=replace(last, beats=CALM.beats - fewer))
-        assert judge(replace(found, seconds=REFERENCE.seconds + 0.002), seen(watch1=last)).outcome == outcome
+    for fewer, longer_ms, outcome in (
+        (0, 2, Outcome.SILENT),
+        (3, 2, Outcome.PROPAGATED),
+        (0, 5, Outcome.PROPAGATED),
+        (2, -2, Outcome.SILENT),
+    ):
+        found = seen(watch0=replace(CALM, beats=CALM.beats + longer_ms), watch1=replace(last, beats=CALM.beats - fewer))
+        assert judge(replace(found, seconds=REFERENCE.seconds + longer_ms / 1000), seen(watch1=last)).outcome == outcome
 
 
 CONTAINED = {

@@ -276,7 +276,6 @@ static void handle(unsigned device)
 	}
 }
 
-/* As irq_serve does. Another thread may go on from here. */
 static void handle_threads_interrupt(struct cpu_frame *frame, uint32_t device)
 {
 	take_time(fake_core.before);
@@ -285,6 +284,7 @@ static void handle_threads_interrupt(struct cpu_frame *frame, uint32_t device)
 	call(fake_core.leaving);
 }
 
+/* As irq_serve does. Another thread may go on from here. */
 static void serve(void)
 {
 	unsigned device = device_that_is_due();

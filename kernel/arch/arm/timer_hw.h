@@ -3,4 +3,5 @@
 #pragma once
 #include <stdint.h>
 
-extern uint64_t timer_hw_arrival; /* CNTVCT, read by the first instructions after the last interrupt */
+/* CNTVCT, read by the first instructions after the last interrupt that was an exception, as that which ends cpu_sleep is. */
+extern uint64_t timer_hw_arrival;

@@ -15,6 +15,7 @@ LATE_BEATS, LATE_EXITS, EXIT_SHARE = 3, 3, 0.04
 # Either machine may have been stopped just before a beat; a watcher's beats come a tenth of a period late at most, and cores take turns within half a
 # period (BH-D810). Measured: 1.19.
 WATCHER_BEATS = 1.6
+STOP_BEATS = 3  # until all stand, after one has come to its end. Measured: 2.0
 BEATS_PER_SECOND = 1000
 KICK_BEATS = 105  # of its kicker, that one kick without an answer costs: a tenth of a second, monitor/boot/partition_boot.c
 
@@ -106,9 +107,9 @@ def _propagated(found: Observation, reference: Observation) -> list[str]:
             why.append(f"{name}: {seen.changed} words of its memory changed")
         if seen.passes < fewest:
             why.append(f"{name} has gone over its memory {seen.passes} times, {fewest} at least without the fault")
-        # Who is first stands at its end from then on, and its emulator lets the others live some turns more.
-        since = 0 if seen.passes == before.passes == PASSES else drift
-        if seen.gaps > before.gaps or _is_late(seen, before, since, WATCHER_BEATS):
+        # Who is first stands at its end from then on, while its emulator lets the others live some turns more.
+        spare = WATCHER_BEATS + (STOP_BEATS if seen.passes == before.passes == PASSES else 0)
+        if seen.gaps > before.gaps or _is_late(seen, before, drift, spare):
             why.append(
                 f"{name} lost heartbeats: {seen.beats} beats and {seen.gaps} gaps in {found.seconds * 1000:.1f} ms,"
                 f" {before.beats} and {before.gaps} in {reference.seconds * 1000:.1f} without the fault"
