@@ -84,8 +84,8 @@ def test_it_comes_back(platform: str, is_alone: bool, tmp_path: Path) -> None:
         said(gdb, "delete 1")
         interrupted(gdb, "continue", "beats, 0 gaps")  # no stop has cost the clock a beat
         interrupted(gdb, "stepi 10000000", "10000000")
-        said(gdb, "tbreak cpu_sleep")
+        said(gdb, "tbreak cpu_sleep_before_interrupt")
         said(gdb, "continue")
         for _ in range(4):  # past the sleep
             said(gdb, "stepi")
-        assert "idle_until" in said(gdb, "backtrace 3")
+        assert "idle_until" in said(gdb, "backtrace 8")

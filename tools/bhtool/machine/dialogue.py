@@ -15,6 +15,12 @@ class Silence(BulkheadError):
     """The shell did not answer in time, or its machine ended."""
 
 
+def is_echo(line: str, typed: str) -> bool:
+    """A line that ends as what was typed does. A job's end, or the shell's own line editor, may have torn off its beginning, wherever it stood."""
+    rest = line.strip()
+    return len(rest) > 1 and (typed[typed.rindex("-") :] in rest or typed.endswith(rest))
+
+
 @dataclass
 class Dialogue:
     session: Session
@@ -30,13 +36,13 @@ class Dialogue:
         """The lines a command prints. Its end is told by a line no echo can look like."""
         self.asked += 1
         end = f"end-{self.asked}-{self.asked * 7}"
-        self.session.watches[self.sandbox].console.write(f"{command}; echo end-{self.asked}-$(({self.asked} * 7))\n".encode())
+        typed = f"{command}; echo end-{self.asked}-$(({self.asked} * 7))"
+        self.session.watches[self.sandbox].console.write(f"{typed}\n".encode())
         deadline = time.monotonic() + limit
         lines: list[str] = []
         while end not in lines:
             lines += [event.text for event in self._look(deadline) if isinstance(event, LineEvent) and event.sandbox == self.sandbox]
-        echo = f"-$(({self.asked} * 7))"  # of which a job's end, or the shell's own line editor, may have torn off the beginning
-        return [line for line in lines[: lines.index(end)] if echo not in line]
+        return [line for line in lines[: lines.index(end)] if not is_echo(line, typed)]
 
     def number(self, command: str, limit: float = ANSWER_SECONDS) -> int:
         """The last number a command prints."""
