@@ -77,6 +77,7 @@ static enum bh_end_result go_on(struct channel *channel, enum bh_end_result resu
 
 /* ---- In place: the first attempt is inlined, further ones are not ------------------------------------------------------------ */
 
+/* As bh_ring_reserve; but what the caller gave has an address anyway, so there is nothing to keep in registers. Likewise `peek`. */
 static enum bh_end_result reserve(struct channel *channel, const struct request *request)
 {
 	return bh_ring_reserve_usual(channel->end, request->slot) ? BH_END_OK : bh_ring_reserve_slowly(channel->end, request->slot);

@@ -31,6 +31,7 @@ static inline uint64_t ranks_lesser(uint64_t a, uint64_t b)
 /* Nobody may run. Before anything else; `earliest` and `leaves` are the caller's. */
 void ranks_clear(struct ranks *ranks);
 
+/* Whether nobody may run, however long one waits. */
 static inline bool ranks_are_empty(const struct ranks *ranks)
 {
 	return ranks->earliest[1] == RANKS_NEVER;

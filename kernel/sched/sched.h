@@ -121,7 +121,7 @@ bool sched_is_spent(const struct sched *core, uint64_t now);
  */
 struct vcpu *sched_replenished(const struct sched *core, uint64_t now);
 
-/* sched_decide where nobody runs, and where somebody does. */
+/* sched_decide has these two cases, and nobody else calls them. Require: nobody runs; somebody does. */
 struct vcpu *sched_begin(struct sched *core, uint64_t now);
 struct vcpu *sched_go_on(struct sched *core, uint64_t now);
 

@@ -17,7 +17,7 @@ from bhtool.errors import BulkheadError
 from bhtool.image import payloads
 from bhtool.image.payloads import Report
 from bhtool.machine.console import Uart
-from bhtool.machine.dialogue import ANSWER_SECONDS, Dialogue
+from bhtool.machine.dialogue import ANSWER_SECONDS, Dialogue, is_echo
 from bhtool.machine.emulated import Machine
 from bhtool.machine.launch import Timing
 from bhtool.machine.memory import Exits
@@ -70,12 +70,13 @@ class Alone:
         """As Dialogue.ask."""
         self.asked += 1
         end = f"end-{self.asked}-{self.asked * 7}"
-        self.line.write(f"{command}; echo end-{self.asked}-$(({self.asked} * 7))\n".encode())
+        typed = f"{command}; echo end-{self.asked}-$(({self.asked} * 7))"
+        self.line.write(f"{typed}\n".encode())
         found: list[str] = []
         deadline = time.monotonic() + limit
         for said in self.lines:
             if said == end:
-                return [one for one in found if "; echo end-" not in one]
+                return [one for one in found if not is_echo(one, typed)]
             found.append(said)
             if time.monotonic() > deadline:
                 break
