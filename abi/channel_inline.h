@@ -161,8 +161,9 @@ static inline enum bh_end_result bh_ring_publish(struct bh_end *end)
 	return BH_END_OK;
 }
 
-/* Commits and publishes. Returns as bh_ring_commit. */
-static inline enum bh_end_result bh_ring_send(struct bh_end *end, uint32_t length, uint32_t flags)
+/* bh_ring_send, whatever is the matter. */
+static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh_ring_send_slowly(struct bh_end *end, uint32_t length,
+												  uint32_t flags)
 {
 	uint32_t *counter = end->own_counter;
 	const enum bh_end_result result = bh_ring_commit(end, length, flags);
@@ -172,6 +173,29 @@ static inline enum bh_end_result bh_ring_send(struct bh_end *end, uint32_t lengt
 	end->sent = end->written;
 	bh_ring_count(counter, end->sent);
 	return BH_END_OK;
+}
+
+/* bh_ring_send, as it usually goes. Returns false if something is not as usual; then nothing has happened. */
+static inline bool bh_ring_send_usual(struct bh_end *end, uint32_t length, uint32_t flags)
+{
+	struct bh_channel_slot *slot = end->reserved;
+	uint32_t *counter = end->own_counter;
+	const uint32_t number = end->written, next = number + 1;
+
+	if (BH_ONE_BRANCH(!slot | !bh_flags_valid(flags) | (length >= end->plain_end)))
+		return false;
+	bh_slot_write(slot, number, length, flags);
+	end->reserved = NULL;
+	end->written = next;
+	end->sent = next;
+	bh_ring_count(counter, next);
+	return true;
+}
+
+/* Commits and publishes. Returns as bh_ring_commit. */
+static inline enum bh_end_result bh_ring_send(struct bh_end *end, uint32_t length, uint32_t flags)
+{
+	return bh_ring_send_usual(end, length, flags) ? BH_END_OK : bh_ring_send_slowly(end, length, flags);
 }
 
 /* Whether there is a message, by all that can be asked. Returns as bh_ring_peek. */
@@ -198,8 +222,7 @@ static inline enum bh_end_result bh_ring_judge(struct bh_end *end, const struct 
 }
 
 /* Shows a message that is there. Returns as bh_ring_judge. */
-static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh_ring_show_judged(struct bh_end *end,
-												  struct bh_message *message)
+static inline enum bh_end_result bh_ring_show_judged(struct bh_end *end, struct bh_message *message)
 {
 	const struct bh_channel_slot *slot = bh_peer_slot(end, end->taken & end->mask);
 	struct bh_message found = { .data = slot + 1 };
@@ -213,7 +236,8 @@ static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh
 }
 
 /* bh_ring_peek, whatever is the matter. */
-static inline enum bh_end_result bh_ring_peek_slowly(struct bh_end *end, struct bh_message *message)
+static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh_ring_peek_slowly(struct bh_end *end,
+												  struct bh_message *message)
 {
 	const enum bh_end_result result = bh_ring_find_message(end);
 

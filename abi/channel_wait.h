@@ -17,13 +17,15 @@
 
 /*
  * Says whether this end wants to be rung. It does nothing else: the caller looks at the channel afterwards, and then sleeps. Several
- * readers of a latest value have one word together, so none of them takes it back.
+ * readers of a latest value have one word together, so none of them takes it back. Who takes it back, and looks at nothing for that, may
+ * still be rung once.
  */
 static inline void bh_end_wants_ring(struct bh_end *end, bool wants)
 {
 	if (end->role != BH_END_DETACHED && (wants || end->role != BH_END_LATEST_READER || end->readers == 1))
 		__atomic_store_n(&end->own->waits, wants, __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (wants)
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* Whether the other end wants to be rung. Requires: what it is to find has been sent, or given back. */

@@ -100,21 +100,24 @@ enum bh_end_result channel_reserve(struct channel *channel, void **data, uint64_
 	return bh_ring_reserve_usual(channel->end, data) ? BH_END_OK : go_on_reserving(channel, data, deadline);
 }
 
-/* The next message is one of a transaction that goes on, or it is alone. */
-static void sent(struct channel *channel)
+/* The next message is one of a transaction that goes on, or it is alone. Returns BH_END_OK, for the last call of its caller. */
+static ALWAYS enum bh_end_result sent(struct channel *channel)
 {
 	if (__builtin_expect(channel->flags != ALONE, 0))
 		channel->flags = channel->flags & BH_CHANNEL_END ? ALONE : 0;
-	tell_if_granted(channel);
+	return __builtin_expect(channel->told != NULL, 0) ? tell(channel) : BH_END_OK;
+}
+
+static SELDOM enum bh_end_result commit_slowly(struct channel *channel, uint32_t length)
+{
+	const enum bh_end_result result = bh_ring_send_slowly(channel->end, length, channel->flags);
+
+	return result == BH_END_OK ? sent(channel) : result;
 }
 
 enum bh_end_result channel_commit(struct channel *channel, uint32_t length)
 {
-	const enum bh_end_result result = bh_ring_send(channel->end, length, channel->flags);
-
-	if (__builtin_expect(result == BH_END_OK, 1))
-		sent(channel);
-	return result;
+	return bh_ring_send_usual(channel->end, length, channel->flags) ? sent(channel) : commit_slowly(channel, length);
 }
 
 static enum bh_end_result peek(struct channel *channel, const struct request *request)

@@ -77,7 +77,7 @@ struct doorbell *doorbell_find(const char *name)
 
 int64_t doorbell_ring(const struct doorbell *doorbell)
 {
-	return info_call_monitor(BH_CALL_DOORBELL, doorbell->channel, 0);
+	return (int64_t)cpu_call_monitor(BH_CALL_DOORBELL, doorbell->channel, 0, 0); /* only a monitor grants one */
 }
 
 static void ring_now(struct timer_event *event, struct cpu_frame *frame)
@@ -87,15 +87,21 @@ static void ring_now(struct timer_event *event, struct cpu_frame *frame)
 	(void)doorbell_ring(one); /* nobody else rings it, so the gap is over */
 }
 
-void doorbell_tell(struct doorbell *doorbell)
+static __attribute__((noinline, cold)) void ring_later(struct doorbell *doorbell)
 {
 	bool enabled = cpu_interrupts_disable();
 
-	if (!doorbell->later.waits && doorbell_ring(doorbell) == BH_E_LATER) {
-		doorbell->later.fire = ring_now;
+	doorbell->later.fire = ring_now;
+	if (!doorbell->later.waits)
 		timer_add(&doorbell->later, arch_counter() + clock_from_ns(doorbell->grant->gpa));
-	}
 	cpu_interrupts_restore(enabled);
+}
+
+/* With interrupts enabled: where the gap ends meanwhile, or another thread rings, the other end is rung once more than it need be. */
+void doorbell_tell(struct doorbell *doorbell)
+{
+	if (!doorbell->later.waits && doorbell_ring(doorbell) == BH_E_LATER)
+		ring_later(doorbell);
 }
 
 uint64_t doorbell_gap_ns(const struct doorbell *doorbell)

@@ -20,7 +20,7 @@ struct doorbell *doorbell_find(const char *name);
 
 /*
  * Rings the other end. Returns BH_OK; BH_E_LATER: sooner after the last ring than is granted, and nothing was done; BH_E_DENIED: the grant
- * does not let this end ring; BH_E_UNKNOWN: there is no monitor. T, H
+ * does not let this end ring. T, H
  */
 int64_t doorbell_ring(const struct doorbell *doorbell);
 

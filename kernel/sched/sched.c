@@ -427,6 +427,12 @@ static struct vcpu *begin_alone(struct sched *core, struct vcpu *vcpu, uint64_t 
 	return vcpu;
 }
 
+/* A call of its own, so that who begins alone needs no frame. */
+static __attribute__((noinline)) struct vcpu *pick_among_others(struct sched *core, uint64_t now)
+{
+	return pick(core, now);
+}
+
 struct vcpu *sched_begin(struct sched *core, uint64_t now)
 {
 	struct vcpu *alone = core->alone;
@@ -434,7 +440,7 @@ struct vcpu *sched_begin(struct sched *core, uint64_t now)
 	core->since = now;
 	if (alone && !alone->owed && sporadic_next(&alone->main) <= now)
 		return begin_alone(core, alone, now);
-	return pick(core, now);
+	return pick_among_others(core, now);
 }
 
 struct vcpu *sched_go_on(struct sched *core, uint64_t now)

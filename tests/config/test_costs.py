@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from bhtool import abi, paths
 from bhtool.abi import lib
+from bhtool.config.compile import compile_partition
 from bhtool.config.machine import Costs
-from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError
 from bhtool.platforms import MOST_COST_NS, Platform, from_toml, load, names
+
+from tests.config.software import Files
 
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
 IPS = re.compile(r"\bips=(\d+)")
@@ -96,10 +98,11 @@ def test_what_the_page_cannot_say_is_refused(name: str, cost: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["qemu-aarch64", "qemu-armv7", "qemu-svm", "bochs-vtx"])
-def test_the_kernel_is_told(name: str, compile_on: Callable[[Path, str], Plan], tmp_path: Path) -> None:
+def test_the_kernel_is_told(name: str, files: Callable[[str], Files], tmp_path: Path) -> None:
     file = tmp_path / "f.dts"
     file.write_text(f'#include "{GOOD}"\n')
-    plan, platform = compile_on(file, name), load(name)
+    platform = load(name)
+    plan = compile_partition(file, platform, files(platform.arch))
     assert plan.errors == []
     for one in plan.sandboxes:
         page = next(piece.data for piece in plan.segments if piece.hpa == one.pool_hpa + lib.BH_POOL_INFO)

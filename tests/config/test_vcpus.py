@@ -20,6 +20,8 @@ from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import load
 from bhtool.report.check_json import plan_json
 
+from tests.config.conftest import COSTS
+
 Compile = Callable[[Path, str], Plan]
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
 PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
@@ -128,8 +130,7 @@ def test_rows_fit_beside_devices(compile_on: Compile, tmp_path: Path) -> None:
 
 
 def test_what_the_numbers_here_are_made_with() -> None:
-    platform = load(ANY)
-    assert (platform.switch_ns, platform.top_half_ns) == (SWITCH_US * 1000, TOP_HALF_US * 1000)
+    assert (COSTS.switch, COSTS.top_half) == (SWITCH_US * 1000, TOP_HALF_US * 1000)
     assert (MAIN_BUDGET_US, MAIN_PERIOD_US) == (20_000, 100_000)
     header = (ROOT / "kernel" / "core" / "heartbeat.h").read_text()
     assert f"enum {{ HEARTBEAT_HZ = {HEARTBEAT_HZ} }};" in header
@@ -318,9 +319,8 @@ def test_json_has_each_core_with_vcpus(platform: str, compile_on: Compile) -> No
     """0.25 + 0.15 + 0.1 + 0.2 of Main VCPUs, (2 - 0.05) 0.05 of the I/O VCPU, and of `loop`'s 1,000 us five switches, two top halves of the line and
     one of the heartbeat, and one more of each. `loop` has 250 us, five switches, a top half of each and one more; `hog` 300 + 250 us, six switches,
     two top halves of the line (500 us apart) and one beat, and one more of each."""
-    one = load(platform)
-    (core,) = plan_json(compile_on(PARTITIONS / "realtime.dts", platform), one)["schedulability"]
-    switches, top_half = 5 * one.switch_ns, one.top_half_ns
+    (core,) = plan_json(compile_on(PARTITIONS / "realtime.dts", platform), load(platform))["schedulability"]
+    switches, top_half = 5 * COSTS.switch, COSTS.top_half
     vcpus = core.pop("vcpus")
     assert {name: round(value, 4) if isinstance(value, float) else value for name, value in core.items()} == {
         "sandbox": "control",
@@ -337,7 +337,7 @@ def test_json_has_each_core_with_vcpus(platform: str, compile_on: Compile) -> No
         "budget_us": 300,
         "period_us": 2000,
         "utilization": 0.15,
-        "response_us": 550 + (switches + one.switch_ns + 5 * top_half) // 1000,
+        "response_us": 550 + (switches + COSTS.switch + 5 * top_half) // 1000,
     }
     assert [(one["name"], one["kind"]) for one in vcpus] == [
         ("loop", "main"),

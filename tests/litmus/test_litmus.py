@@ -112,7 +112,7 @@ MISTAKES = (
         (SCENES[scene], Mutation(f"no fence {what}, {where}", WAIT, old, new, ""))
         for scene, where in ((15, "and a message"), (16, "and room"))
         for what, old, new in (
-            ("after what waits", "wants, __ATOMIC_SEQ_CST); __atomic_thread_fence(__ATOMIC_SEQ_CST);", "wants, __ATOMIC_SEQ_CST);"),
+            ("after what waits", "if (wants) __atomic_thread_fence(__ATOMIC_SEQ_CST);", ""),
             ("before who waits is looked for", "__atomic_thread_fence(__ATOMIC_SEQ_CST); return", "return"),
         )
     ),

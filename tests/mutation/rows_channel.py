@@ -323,6 +323,22 @@ RINGS = (
         "end->reserved = NULL; end->written = number + 1; __atomic_store_n(end->own_counter, end->written, __ATOMIC_RELEASE);",
     ),
     call("sent as if there were none before", "end->sent = end->written; bh_ring_count(counter", "end->sent++; bh_ring_count(counter"),
+    call(
+        "usually nothing is reserved, and sent",
+        "if (BH_ONE_BRANCH(!slot | !bh_flags_valid(flags) |",
+        "if (BH_ONE_BRANCH(!bh_flags_valid(flags) |",
+    ),
+    call("usually sent with any flags", "if (BH_ONE_BRANCH(!slot | !bh_flags_valid(flags) |", "if (BH_ONE_BRANCH(!slot |"),
+    fault("usually what must have a CRC has none", " | (length >= end->plain_end))) return false;", ")) return false;"),
+    call("usually of any length", "(length >= end->plain_end)))", "(end->plain_end == 0)))"),
+    call("usually sent twice", "end->reserved = NULL; end->written = next;", "end->written = next;"),
+    call(
+        "usually sent without a number",
+        "bh_slot_write(slot, number, length, flags); end->reserved = NULL; end->written = next",
+        "bh_slot_write(slot, 0, length, flags); end->reserved = NULL; end->written = next",
+    ),
+    call("usually nobody sees it", "bh_ring_count(counter, next);"),
+    call("usually it is not counted as sent", "end->sent = next;"),
     fault(
         "usually what is sent is not acquired", "__atomic_load_n(counter, __ATOMIC_ACQUIRE);", "__atomic_load_n(counter, __ATOMIC_RELAXED);"
     ),

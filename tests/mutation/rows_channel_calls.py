@@ -62,8 +62,9 @@ CHANNEL_CALLS = (
         "if (result == BH_END_OK) sent(channel); return result; } enum bh_end_result channel_send",
         "sent(channel); return result; } enum bh_end_result channel_send",
     ),
-    call("one in place is none", "if (__builtin_expect(result == BH_END_OK, 1)) sent(channel);"),
-    call("one that was not committed was one", "if (__builtin_expect(result == BH_END_OK, 1)) sent(channel);", "sent(channel);"),
+    call("one in place is none", "channel->flags) ? sent(channel) : commit_slowly", "channel->flags) ? BH_END_OK : commit_slowly"),
+    call("one in place that is not usual is none", "return result == BH_END_OK ? sent(channel) : result; }", "return result; }"),
+    call("one that was not committed was one", "return result == BH_END_OK ? sent(channel) : result; }", "sent(channel); return result; }"),
     call("a transaction within another", "if (channel->flags != ALONE || channel", "if (channel"),
     call("a transaction of latest values", " || channel->end->role == BH_END_LATEST_WRITER)", ")"),
     call("an end of none", "if (channel->flags & BH_CHANNEL_END) return BH_END_INVALID;"),
@@ -84,7 +85,7 @@ CHANNEL_CALLS = (
     ),
     call(
         "room is not told of",
-        "return __builtin_expect(channel->told != NULL, 0) ? tell(channel) : BH_END_OK;",
-        "return BH_END_OK;",
+        "bh_ring_release(channel->end); return __builtin_expect(channel->told != NULL, 0) ? tell(channel) : BH_END_OK;",
+        "bh_ring_release(channel->end); return BH_END_OK;",
     ),
 )

@@ -84,9 +84,13 @@ static void rings(void)
 	check_context.subject = "calls in the wrong order";
 	connected(BH_CHANNEL_RING, SLOTS);
 	CHECK_EQ(bh_ring_commit(&end[0], 1, 0), BH_END_INVALID);
+	CHECK_EQ(bh_ring_send(&end[0], 1, 0), BH_END_INVALID);
 	CHECK_EQ(bh_ring_reserve(&end[0], &first), BH_END_OK);
 	CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_OK);
 	CHECK(first == data);
+	CHECK_EQ(bh_ring_send(&end[0], 1, BH_CHANNEL_CHECKED), BH_END_INVALID);
+	CHECK_EQ(bh_ring_send(&end[0], SLOT_BYTES + 1, 0), BH_END_SIZE);
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_AGAIN);
 	CHECK_EQ(bh_ring_commit(&end[0], 1, BH_CHANNEL_CHECKED), BH_END_INVALID);
 	CHECK_EQ(bh_ring_commit(&end[0], 1, 8), BH_END_INVALID);
 	CHECK_EQ(bh_ring_commit(&end[0], SLOT_BYTES + 1, 0), BH_END_SIZE);
@@ -100,6 +104,10 @@ static void rings(void)
 	CHECK_EQ(message.number, 0);
 	CHECK_EQ(bh_ring_release(&end[1]), BH_END_OK);
 	CHECK_EQ(bh_ring_release(&end[1]), BH_END_INVALID);
+	CHECK_EQ(ring_put(1, 1, 0), BH_END_OK);
+	CHECK_EQ(bh_ring_send(&end[0], 1, 0), BH_END_INVALID);
+	ring_get(1, 1, 0);
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_AGAIN);
 	scene_close(&scene);
 }
 
@@ -130,6 +138,13 @@ static void batches(void)
 	CHECK_EQ(ring_put(SLOTS + 1, 2, 0), BH_END_OK);
 	ring_get(SLOTS, 1, 0);
 	ring_get(SLOTS + 1, 2, 0);
+	CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_OK);
+	*(uint8_t *)data = byte_of(SLOTS + 2, 0);
+	CHECK_EQ(bh_ring_commit(&end[0], 1, 0), BH_END_OK);
+	bh_end_set_checked(&end[0], true);
+	CHECK_EQ(ring_put(SLOTS + 3, 2, 0), BH_END_OK);
+	ring_get(SLOTS + 2, 1, 0);
+	ring_get(SLOTS + 3, 2, BH_CHANNEL_CHECKED);
 	scene_close(&scene);
 }
 

@@ -323,7 +323,8 @@ static void transactions(void)
 	check_context.subject = "transactions";
 	begin(BH_CHANNEL_RING, SLOTS, 0);
 	CHECK_EQ(channel_end(&channel), BH_END_INVALID);
-	for (unsigned round = 0; round < 2; round++) { /* by copies, and in place */
+	for (unsigned round = 0; round < 3; round++) { /* by copies, in place, and in place with a CRC */
+		bh_end_set_checked(&end[0], round == 2);
 		for (unsigned n = 0; n < 4; n++) {
 			if (n == 1)
 				CHECK_EQ(channel_begin(&channel), BH_END_OK);
@@ -342,23 +343,24 @@ static void transactions(void)
 		}
 		CHECK_EQ(channel_end(&channel), BH_END_INVALID);
 		for (unsigned n = 0; n < 4; n++)
-			ring_get(round * 4 + n, 10, flags[n]);
+			ring_get(round * 4 + n, 10, flags[n] | (round == 2 ? BH_CHANNEL_CHECKED : 0));
 	}
+	bh_end_set_checked(&end[0], false);
 	/* One message is a transaction, too, and one that could not be sent is still to be. */
 	CHECK_EQ(channel_begin(&channel), BH_END_OK);
 	CHECK_EQ(channel_end(&channel), BH_END_OK);
 	CHECK_EQ(channel_send(&channel, buffer, SLOT_BYTES + 1, 0), BH_END_SIZE);
 	CHECK_EQ(channel_begin(&channel), BH_END_OK);
 	CHECK_EQ(channel_send(&channel, buffer, SLOT_BYTES + 1, 0), BH_END_SIZE);
-	fill(8);
+	fill(12);
 	CHECK_EQ(channel_send(&channel, buffer, 3, 0), BH_END_OK);
-	ring_get(8, 3, BH_CHANNEL_START);
+	ring_get(12, 3, BH_CHANNEL_START);
 	CHECK_EQ(channel_reserve(&channel, &data, 0), BH_END_OK);
 	CHECK_EQ(channel_end(&channel), BH_END_OK);
 	CHECK_EQ(channel_commit(&channel, SLOT_BYTES + 1), BH_END_SIZE);
-	memset(data, byte_of(9, 0), 1);
+	memset(data, byte_of(13, 0), 1);
 	CHECK_EQ(channel_commit(&channel, 1), BH_END_OK);
-	ring_get(9, 1, BH_CHANNEL_END);
+	ring_get(13, 1, BH_CHANNEL_END);
 	/* One of it waits for room. */
 	for (unsigned n = 0; n < SLOTS; n++)
 		CHECK_EQ(channel_send(&channel, buffer, 0, 0), BH_END_OK);
@@ -369,8 +371,8 @@ static void transactions(void)
 	CHECK_EQ(channel_send(&channel, buffer, 0, 0), BH_END_OK);
 	other_takes();
 	other_takes();
-	ring_get(10 + SLOTS, 0, BH_CHANNEL_START);
-	ring_get(11 + SLOTS, 0, 0);
+	ring_get(14 + SLOTS, 0, BH_CHANNEL_START);
+	ring_get(15 + SLOTS, 0, 0);
 	/* It goes with its connection. */
 	other_begins_anew();
 	CHECK_EQ(channel_send(&channel, buffer, 3, TIMER_NEVER), BH_END_NEW);

@@ -27,12 +27,19 @@ static struct {
 } calls;
 static int64_t answer;
 
-int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b)
+static void (*in_between)(void); /* what another thread does before the call is over */
+
+uint64_t cpu_call_monitor(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
 {
+	void (*another)(void) = in_between;
+
 	calls.function = function;
 	calls.argument = a;
 	calls.count++;
-	return answer;
+	in_between = NULL;
+	if (another)
+		another();
+	return (uint64_t)answer;
 }
 
 static void (*handler)(struct cpu_frame *frame);
@@ -198,6 +205,43 @@ static void test_tells(void)
 	CHECK(fake_cpu.enabled);
 }
 
+static void tell_too_soon(void)
+{
+	answer = BH_E_LATER;
+	doorbell_tell(both);
+}
+
+static void tell_in_time(void)
+{
+	answer = BH_OK;
+	doorbell_tell(both);
+	answer = BH_E_LATER;
+}
+
+/* Two threads of a core tell at once, and one of them comes too soon: it is rung once more, and by one event. */
+static void test_tells_at_once(void)
+{
+	unsigned before = calls.count;
+
+	check_context.subject = "both too soon";
+	in_between = tell_too_soon;
+	doorbell_tell(both);
+	CHECK_EQ(calls.count - before, 2);
+	CHECK(timer->waits);
+	answer = BH_OK;
+	expire();
+	CHECK_EQ(calls.count - before, 3);
+	CHECK(!timer->waits);
+	check_context.subject = "one in time";
+	in_between = tell_in_time;
+	doorbell_tell(both);
+	CHECK_EQ(calls.count - before, 5);
+	CHECK(timer->waits);
+	answer = BH_OK;
+	expire();
+	CHECK(fake_cpu.enabled);
+}
+
 static enum thread_result wait(struct doorbell *doorbell)
 {
 	return doorbell_wait(doorbell, SLEEPS_UNTIL);
@@ -275,6 +319,7 @@ int main(void)
 	test_grants();
 	test_rings();
 	test_tells();
+	test_tells_at_once();
 	test_waits();
 	test_never_rung();
 	return 0;
