@@ -2,6 +2,7 @@
 """Mistakes in the sandbox kernel's own files, frames and address spaces first, for their tests on the host."""
 
 from tests.mutation.mutation import Mutation
+from tests.mutation.rows_idle import IDLE_PARTS, IDLE_PROGRAMS, IDLE_ROWS
 
 FRAMES, SPACE, KERNEL_LOCK = "kernel/core/frames.c", "kernel/core/space.c", "kernel/core/lock.c"
 FORMAT, FORMAT_V7 = (f"kernel/arch/{arch}/space_format.c" for arch in ("aarch64", "armv7"))
@@ -10,7 +11,7 @@ DMA_FAULTS, SMMUV3_RECORDS, AMDVI_RECORDS = "kernel/core/dma_faults.c", "kernel/
 UART, UART_MEMORY = "kernel/drivers/ns16550.c", "kernel/drivers/ns16550_memory.c"
 TIMER, HEARTBEAT, CLOCK, HEAP = "kernel/core/timer.c", "kernel/core/heartbeat.c", "kernel/core/clock.c", "kernel/sched/heap.c"
 KERNEL_CPU = [KERNEL_LOCK, "tests/unit/fake_cpu.c", "tests/unit/fake_arch.c"]
-KERNEL_PROGRAMS = {
+KERNEL_PROGRAMS = IDLE_PROGRAMS | {
     "kernel_console_test": "tests/unit/kernel_console_test.c",
     "kernel_text_test": "tests/unit/kernel_text_test.c",
     "kernel_dma_faults_test": "tests/unit/kernel_dma_faults_test.c",
@@ -21,7 +22,7 @@ KERNEL_PROGRAMS = {
     "kernel_space_test": "tests/unit/kernel_space_test.c",
     "kernel_space_armv7_test": "tests/unit/kernel_space_armv7_test.c",
 }
-KERNEL_PARTS = {
+KERNEL_PARTS = IDLE_PARTS | {
     "kernel_console_test": [CONSOLE, COMMAND, "kernel/core/line_edit.c", TEXT, *KERNEL_CPU],
     "kernel_text_test": [TEXT, CLOCK],
     "kernel_dma_faults_test": [DMA_FAULTS, SMMUV3_RECORDS, AMDVI_RECORDS, TEXT],
@@ -137,6 +138,7 @@ def timer(what: str, file: str, old: str, new: str = "") -> Mutation:
 
 
 KERNEL = (
+    *IDLE_ROWS,
     Mutation("reads by DMA are taken for writes", SMMUV3_RECORDS, "record[1] & ARM_READS ?", "false ?", "kernel_dma_faults_test"),
     Mutation("a DMA fault is told again", DMA_FAULTS, "last[n] = word;", "", "kernel_dma_faults_test"),
     Mutation("a flood of DMA faults is told whole", DMA_FAULTS, "count++ < SAID", "count++ < 1000", "kernel_dma_faults_test"),

@@ -8,5 +8,6 @@ void cpu_interrupts_enable(void);
 bool cpu_interrupts_disable(void);
 void cpu_interrupts_restore(bool enabled);
 void cpu_sleep(void);
+bool cpu_sleep_before_interrupt(void);
 uint64_t cpu_call_monitor(uint64_t function, uint64_t a, uint64_t b, uint64_t c);
 unsigned cpu_slot(void);
