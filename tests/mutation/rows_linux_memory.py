@@ -27,6 +27,13 @@ def read(what: str, old: str, new: str = "") -> Mutation:
 
 LINUX_MEMORY_ROWS = (
     used("what is another's can be made writable", "open(path, O_RDONLY | O_CLOEXEC)", "open(path, O_RDWR | O_CLOEXEC)"),
+    used("a program that is started has the file", "open(path, O_RDWR | O_CLOEXEC)", "open(path, O_RDWR)"),
+    used("what a driver has is forbidden", "return errno == EPERM ? -EBUSY : -errno;", "return -errno;"),
+    used("a file is left open", "if (memory->file >= 0) close(memory->file);"),
+    used("a file that was read is left open", "close(file); if (!error)", "if (!error)"),
+    tried("who waits for a value waits for nobody", "return bh_end_peer_gone(end) ? BH_END_GONE : BH_END_AGAIN;", "return BH_END_AGAIN;"),
+    tried("a value for nobody", "return result == BH_END_OK && bh_end_peer_gone(end) ? BH_END_GONE : result;", "return result;"),
+    tried("a letter for nobody", "if (result == BH_END_OK && bh_end_peer_gone(end)) return BH_END_GONE;"),
     used("all of it is writable", "memory->about.bytes, PROT_READ, file", "memory->about.bytes, PROT_READ | PROT_WRITE, file"),
     used("the page is in the own area", "about->page_offset + BH_PAGE_BYTES : 0;", "about->page_offset : 0;"),
     used("the own area is the other's", "memory->own_offset = about->end ?", "memory->own_offset = !about->end ?"),

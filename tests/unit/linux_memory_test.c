@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -256,6 +257,61 @@ static void test_an_end_has_one_owner(void)
 	close_machine();
 }
 
+/* The library's files of /dev/mem, which programs that are started must not have. Returns how many. */
+static unsigned count_files(void)
+{
+	unsigned count = 0;
+	char name[64], path[PATH_MAX];
+
+	for (int file = 0; file < 64; file++) {
+		ssize_t length;
+
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", file);
+		length = readlink(name, path, sizeof(path) - 1);
+		if (file == machine.file || length < 0)
+			continue;
+		path[length] = '\0';
+		if (strcmp(path, path_of("/dev/mem")) != 0)
+			continue;
+		CHECK(fcntl(file, F_GETFD) & FD_CLOEXEC);
+		count++;
+	}
+	return count;
+}
+
+static void test_no_file_is_left(void)
+{
+	meet(BH_CHANNEL_RING, 4, 1);
+	CHECK_EQ(count_files(), 1);
+	bulkhead_memory_close(memory);
+	CHECK_EQ(count_files(), 0);
+	machine.page->version++;
+	CHECK_EQ(open_it(), -ENXIO);
+	CHECK_EQ(count_files(), 0);
+	memory = NULL;
+	close_machine();
+}
+
+/* As a kernel with CONFIG_IO_STRICT_DEVMEM refuses what a driver has: mmap says EPERM, and to its caller somebody has it. */
+static void test_what_a_driver_has_is_busy(void)
+{
+	char name[64];
+	int sealed;
+
+	open_machine(BH_CHANNEL_RING, 4, 1);
+	sealed = memfd_create("channel", MFD_ALLOW_SEALING);
+	CHECK(sealed >= 0);
+	CHECK(ftruncate(sealed, (off_t)(ADDRESS + machine.about.bytes)) == 0);
+	CHECK(pwrite(sealed, machine.memory, machine.about.bytes, ADDRESS) == (ssize_t)machine.about.bytes);
+	CHECK(fcntl(sealed, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) == 0);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", sealed);
+	CHECK(unlink(path_of("/dev/mem")) == 0 && symlink(name, path_of("/dev/mem")) == 0);
+	CHECK_EQ(open_it(), -EBUSY);
+	CHECK(unlink(path_of("/dev/mem")) == 0);
+	close(sealed);
+	close_machine();
+}
+
 /* What the monitor opens on request only the module can have: nothing is mapped. */
 static void test_none_is_opened_on_request(void)
 {
@@ -373,6 +429,10 @@ static void test_a_mailbox(void)
 	CHECK_EQ(message.length, 3);
 	check_came("why", 0);
 	CHECK_EQ(send("because", 0), 0);
+	machine.page->end[1].state = BH_CHANNEL_GONE; /* with the last one in hand */
+	CHECK_EQ(bulkhead_memory_ready(memory), POLLIN | POLLOUT | POLLHUP);
+	CHECK_EQ(receive(ROOM, 0, &message), -EPIPE);
+	CHECK_EQ(send("anybody", 0), -EPIPE);
 	close_machine();
 }
 
@@ -395,6 +455,10 @@ static void test_a_latest_value(void)
 	machine.other.own->sent = 1; /* as if it were being written: that it is there is known before it counts */
 	CHECK_EQ(receive(ROOM, 0, &message), -EAGAIN);
 	CHECK_EQ(send("no", 0), -EINVAL);
+	machine.other.own->sent = 2;
+	machine.page->end[0].state = BH_CHANNEL_GONE;
+	CHECK_EQ(bulkhead_memory_ready(memory), POLLIN | POLLHUP);
+	CHECK_EQ(receive(ROOM, 0, &message), -EPIPE);
 	close_machine();
 
 	meet(BH_CHANNEL_LATEST, bh_latest_slots(1), 0);
@@ -404,6 +468,9 @@ static void test_a_latest_value(void)
 	CHECK_EQ(bh_latest_read(&machine.other, data, ROOM, &(struct bh_message){ 0 }), BH_END_OK);
 	CHECK(memcmp(data, "seventy", 7) == 0);
 	CHECK_EQ(receive(ROOM, 0, &message), -EINVAL);
+	machine.page->end[1].state = BH_CHANNEL_GONE;
+	CHECK_EQ(bulkhead_memory_ready(memory), POLLOUT | POLLHUP);
+	CHECK_EQ(send("eighty", 0), -EPIPE);
 	close_machine();
 }
 
@@ -485,6 +552,8 @@ int main(void)
 	test_what_is_told_of_it();
 	test_only_the_own_area_can_be_written();
 	test_an_end_has_one_owner();
+	test_no_file_is_left();
+	test_what_a_driver_has_is_busy();
 	test_none_is_opened_on_request();
 	test_a_latest_value_has_as_many_owners_as_readers();
 	test_a_ring_is_read();
