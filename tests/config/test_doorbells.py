@@ -69,6 +69,12 @@ def test_rows_of_the_table(platform: str, compile_on: Compile, tmp_path: Path) -
     ]
 
 
+@pytest.mark.parametrize(("cells", "expected"), [("<>", ["BH-R003"]), ("<5>", []), ("<5 6>", []), ("<5 6 7>", ["BH-R003"])])
+def test_both_ends_have_one_frequency_or_each_its_own(cells: str, expected: list[str], compile_on: Compile, tmp_path: Path) -> None:
+    plan = compile_on(written(tmp_path, channel("c", "one", "two", f"doorbell-max-hz = {cells};")), PLATFORMS[0])
+    assert [one.rule for one in plan.errors] == expected
+
+
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_flags_of_lines(platform: str, compile_on: Compile, tmp_path: Path) -> None:
     """None is level-triggered; Linux on a PC, which opens its lines itself, gets them masked, and behind those of its devices, as it counts them."""
