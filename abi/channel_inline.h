@@ -222,7 +222,8 @@ static inline enum bh_end_result bh_ring_judge(struct bh_end *end, const struct 
 }
 
 /* Shows a message that is there. Returns as bh_ring_judge. */
-static inline enum bh_end_result bh_ring_show_judged(struct bh_end *end, struct bh_message *message)
+static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh_ring_show_judged(struct bh_end *end,
+												  struct bh_message *message)
 {
 	const struct bh_channel_slot *slot = bh_peer_slot(end, end->taken & end->mask);
 	struct bh_message found = { .data = slot + 1 };
@@ -236,8 +237,7 @@ static inline enum bh_end_result bh_ring_show_judged(struct bh_end *end, struct 
 }
 
 /* bh_ring_peek, whatever is the matter. */
-static __attribute__((__cold__, __noinline__, __unused__)) enum bh_end_result bh_ring_peek_slowly(struct bh_end *end,
-												  struct bh_message *message)
+static inline enum bh_end_result bh_ring_peek_slowly(struct bh_end *end, struct bh_message *message)
 {
 	const enum bh_end_result result = bh_ring_find_message(end);
 

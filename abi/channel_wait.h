@@ -17,8 +17,8 @@
 
 /*
  * Says whether this end wants to be rung. It does nothing else: the caller looks at the channel afterwards, and then sleeps. Several
- * readers of a latest value have one word together, so none of them takes it back. Who takes it back, and looks at nothing for that, may
- * still be rung once.
+ * readers of a latest value have one word together, so none of them takes it back. Taking it back needs no fence: the other end may still
+ * see the old word, and ring for nothing.
  */
 static inline void bh_end_wants_ring(struct bh_end *end, bool wants)
 {

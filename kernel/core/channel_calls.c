@@ -42,7 +42,7 @@ static enum bh_end_result look_once_more(struct channel *channel, const struct r
 	return request->attempt(channel, request);
 }
 
-/* Something was sent, or given back. Returns BH_END_OK, for channel_release. */
+/* Something was sent, or given back. Returns BH_END_OK, for the last call of whoever tells. */
 static SELDOM enum bh_end_result tell(const struct channel *channel)
 {
 	if (bh_end_is_wanted(channel->end))
@@ -120,9 +120,14 @@ enum bh_end_result channel_commit(struct channel *channel, uint32_t length)
 	return bh_ring_send_usual(channel->end, length, channel->flags) ? sent(channel) : commit_slowly(channel, length);
 }
 
+static SELDOM enum bh_end_result peek_slowly(struct channel *channel, struct bh_message *message)
+{
+	return bh_ring_peek_slowly(channel->end, message);
+}
+
 static enum bh_end_result peek(struct channel *channel, const struct request *request)
 {
-	return bh_ring_peek_usual(channel->end, request->message) ? BH_END_OK : bh_ring_peek_slowly(channel->end, request->message);
+	return bh_ring_peek_usual(channel->end, request->message) ? BH_END_OK : peek_slowly(channel, request->message);
 }
 
 static SELDOM enum bh_end_result wait_for_message(struct channel *channel, enum bh_end_result result, struct bh_message *message,
@@ -133,7 +138,7 @@ static SELDOM enum bh_end_result wait_for_message(struct channel *channel, enum 
 
 static SELDOM enum bh_end_result go_on_peeking(struct channel *channel, struct bh_message *message, uint64_t deadline)
 {
-	const enum bh_end_result result = bh_ring_peek_slowly(channel->end, message);
+	const enum bh_end_result result = peek_slowly(channel, message);
 
 	return result == BH_END_OK ? result : wait_for_message(channel, result, message, deadline);
 }

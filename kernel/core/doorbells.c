@@ -42,6 +42,41 @@ static void serve(struct cpu_frame *frame)
 	}
 }
 
+int64_t doorbell_ring(const struct doorbell *doorbell)
+{
+	return (int64_t)cpu_call_monitor(BH_CALL_DOORBELL, doorbell->channel, 0, 0); /* only a monitor grants one */
+}
+
+static void set_later(struct doorbell *doorbell)
+{
+	timer_add(&doorbell->later, arch_counter() + clock_from_ns(doorbell->grant->gpa));
+}
+
+/* Again, if somebody has rung since the event was set: what was told of since then has been left to it. */
+static void ring_now(struct timer_event *event, struct cpu_frame *frame)
+{
+	struct doorbell *one = (struct doorbell *)((char *)event - offsetof(struct doorbell, later));
+
+	if (doorbell_ring(one) == BH_E_LATER)
+		set_later(one);
+}
+
+static __attribute__((noinline, cold)) void ring_later(struct doorbell *doorbell)
+{
+	bool enabled = cpu_interrupts_disable();
+
+	if (!doorbell->later.waits)
+		set_later(doorbell);
+	cpu_interrupts_restore(enabled);
+}
+
+/* Between the look, the call and the event another thread may ring or set the event. Then the other end is rung more often than need be. */
+void doorbell_tell(struct doorbell *doorbell)
+{
+	if (!doorbell->later.waits && doorbell_ring(doorbell) == BH_E_LATER)
+		ring_later(doorbell);
+}
+
 static void hear(struct doorbell *doorbell)
 {
 	doorbell->served = irq_count(irq_attach_device(doorbell->grant, serve));
@@ -60,6 +95,7 @@ void doorbells_init(void)
 			.grant = grant,
 			.channel = channel_number((const char *)grant->name),
 			.rung = { .most = 1 },
+			.later = { .fire = ring_now },
 		};
 		if (grant->line != BH_LINE_NONE)
 			hear(&doorbells[count]);
@@ -73,35 +109,6 @@ struct doorbell *doorbell_find(const char *name)
 		if (text_equal((const char *)one->grant->name, name))
 			return one;
 	return NULL;
-}
-
-int64_t doorbell_ring(const struct doorbell *doorbell)
-{
-	return (int64_t)cpu_call_monitor(BH_CALL_DOORBELL, doorbell->channel, 0, 0); /* only a monitor grants one */
-}
-
-static void ring_now(struct timer_event *event, struct cpu_frame *frame)
-{
-	struct doorbell *one = (struct doorbell *)((char *)event - offsetof(struct doorbell, later));
-
-	(void)doorbell_ring(one); /* nobody else rings it, so the gap is over */
-}
-
-static __attribute__((noinline, cold)) void ring_later(struct doorbell *doorbell)
-{
-	bool enabled = cpu_interrupts_disable();
-
-	doorbell->later.fire = ring_now;
-	if (!doorbell->later.waits)
-		timer_add(&doorbell->later, arch_counter() + clock_from_ns(doorbell->grant->gpa));
-	cpu_interrupts_restore(enabled);
-}
-
-/* With interrupts enabled: where the gap ends meanwhile, or another thread rings, the other end is rung once more than it need be. */
-void doorbell_tell(struct doorbell *doorbell)
-{
-	if (!doorbell->later.waits && doorbell_ring(doorbell) == BH_E_LATER)
-		ring_later(doorbell);
 }
 
 uint64_t doorbell_gap_ns(const struct doorbell *doorbell)

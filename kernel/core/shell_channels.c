@@ -213,8 +213,6 @@ void run_ring(const struct command_line *line)
 		said = "done";
 	else if (result == BH_E_LATER)
 		said = "too soon after the last one";
-	else if (result == BH_E_UNKNOWN)
-		said = "there is no monitor";
 	console_say("ring %s: %s", line->text, said);
 }
 

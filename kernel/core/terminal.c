@@ -4,15 +4,28 @@
 
 #include "abi/channel_wait.h"
 #include "kernel/core/channels.h"
+#include "kernel/core/cpu.h"
 #include "kernel/core/doorbells.h"
 #include "kernel/core/info.h"
 #include "kernel/core/lock.h"
+#include "kernel/core/text.h"
 
 static struct bh_end *out, *in;
 static struct doorbell *bell; /* of `out`; NULL: its reader looks by itself */
 static uint8_t *slot;         /* that is being filled; NULL: none */
 static uint32_t filled;
+static bool to_ring;     /* by the first core, for another one: its timer has the ring that comes too soon */
 static struct lock lock; /* of all of these but `in` */
+
+enum { LONGEST = 64, ROOM = 3 /* slots: for how many lines, and the last of them */ };
+
+/* What found no room in this connection. */
+static struct missed {
+	bool some;
+	uint64_t lines;       /* that have ended */
+	char begun[LONGEST];  /* the one that has not, such as a prompt */
+	uint32_t begun_bytes; /* of it */
+} missed;
 
 void terminal_init(void)
 {
@@ -37,19 +50,29 @@ bool terminal_exists(void)
 	return out != NULL;
 }
 
-/* A connection that has begun has nothing of the one before it, so the slot is a new one. */
+/* A connection that has begun has nothing of the one before it, so the slot is a new one, and nothing was missed. */
 static bool has_slot(void)
 {
 	void *data = NULL;
 	enum bh_end_result result = slot ? BH_END_OK : bh_ring_reserve(out, &data);
 
-	if (result == BH_END_NEW)
+	if (result == BH_END_NEW) {
+		missed.some = false;
 		result = bh_ring_reserve(out, &data);
+	}
 	if (data && result == BH_END_OK) {
 		slot = data;
 		filled = 0;
 	}
 	return result == BH_END_OK;
+}
+
+static void ring(void)
+{
+	if (cpu_slot())
+		to_ring = true;
+	else
+		doorbell_tell(bell);
 }
 
 /* If its connection has ended, it is lost with that. */
@@ -58,17 +81,76 @@ static void send(void)
 	if (!slot || !filled)
 		return;
 	if (bh_ring_send(out, filled, BH_CHANNEL_START | BH_CHANNEL_END) == BH_END_OK && bell && bh_end_is_wanted(out))
-		doorbell_tell(bell);
+		ring();
 	slot = NULL;
+}
+
+/* Where nobody is, nobody misses anything. */
+static void miss(char c)
+{
+	if (!out->connected)
+		return;
+	if (!missed.some)
+		missed = (struct missed){ .some = true };
+	if (c == '\n') {
+		missed.lines++;
+		missed.begun_bytes = 0;
+	} else if (c != '\r' && missed.begun_bytes < LONGEST) {
+		missed.begun[missed.begun_bytes++] = c;
+	}
+}
+
+static void put_in_slot(char c)
+{
+	if (!has_slot()) {
+		miss(c);
+		return;
+	}
+	bh_copy_to_slot(slot + filled, &c, 1);
+	if (++filled == out->slot_bytes || c == '\n')
+		send();
+}
+
+static void put_missed(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	text_format(put_in_slot, format, arguments);
+	va_end(arguments);
+}
+
+static bool has_room_for_missed(void)
+{
+	const uint32_t least = out->slots < ROOM ? out->slots : ROOM;
+
+	return has_slot() && bh_end_read_taken(out) == BH_END_OK && out->full_at - out->written >= least;
+}
+
+/* Says what was missed as soon as there is room for that. Returns whether nothing is any more. */
+static bool has_caught_up(void)
+{
+	struct missed was;
+
+	if (!missed.some)
+		return true;
+	if (!has_room_for_missed())
+		return false;
+	was = missed;
+	missed.some = false;
+	if (was.some && was.lines)
+		put_missed("[lines lost: %ju]\r\n", was.lines);
+	for (uint32_t n = 0; was.some && n < was.begun_bytes; n++)
+		put_in_slot(was.begun[n]);
+	return !missed.some;
 }
 
 static void put(char c)
 {
-	if (!has_slot())
-		return;
-	bh_copy_to_slot(slot + filled, &c, 1);
-	if (++filled == out->slot_bytes || c == '\n')
-		send();
+	if (has_caught_up())
+		put_in_slot(c);
+	else
+		miss(c);
 }
 
 void terminal_put(char c)
@@ -103,11 +185,25 @@ static void hand_over(const struct bh_message *message, void (*received)(char c)
 	}
 }
 
+/* What was left to the first core, where this is asked whenever it wakes. */
+static void catch_up(void)
+{
+	bool enabled = lock_take(&lock);
+
+	if (out && missed.some && has_caught_up())
+		send();
+	if (to_ring)
+		doorbell_tell(bell);
+	to_ring = false;
+	lock_give(&lock, enabled);
+}
+
 /* As many messages as there are slots: who types on and on keeps nobody here. In a new connection nothing was sent yet. */
 void terminal_read(void (*received)(char c))
 {
 	struct bh_message message;
 
+	catch_up();
 	if (!in)
 		return;
 	bh_end_wants_ring(in, true);

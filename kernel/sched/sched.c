@@ -427,7 +427,7 @@ static struct vcpu *begin_alone(struct sched *core, struct vcpu *vcpu, uint64_t 
 	return vcpu;
 }
 
-/* A call of its own, so that who begins alone needs no frame. */
+/* A call of its own: whoever begins alone then needs no frame. */
 static __attribute__((noinline)) struct vcpu *pick_among_others(struct sched *core, uint64_t now)
 {
 	return pick(core, now);

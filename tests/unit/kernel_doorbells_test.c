@@ -232,6 +232,17 @@ static void test_tells_at_once(void)
 	expire();
 	CHECK_EQ(calls.count - before, 3);
 	CHECK(!timer->waits);
+	check_context.subject = "too soon when its time has come";
+	answer = BH_E_LATER;
+	doorbell_tell(both);
+	expire();
+	CHECK(timer->waits);
+	doorbell_tell(both); /* which is left to the event */
+	answer = BH_OK;
+	expire();
+	CHECK(!timer->waits);
+	CHECK_EQ(calls.count - before, 6);
+	before += 3;
 	check_context.subject = "one in time";
 	in_between = tell_in_time;
 	doorbell_tell(both);

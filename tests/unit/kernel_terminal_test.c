@@ -6,6 +6,7 @@
 #include "abi/channel_wait.h"
 #include "channel_scene.h"
 #include "check.h"
+#include "fake_cpu.h"
 #include "kernel/core/channels.h"
 #include "kernel/core/doorbells.h"
 #include "kernel/core/info.h"
@@ -134,7 +135,18 @@ static void lines(void)
 	CHECK_EQ(bell.rings, 0);
 }
 
-/* What is dropped is what comes last; then it goes on with what comes next. */
+/* Takes so many messages of all that there are, in order. */
+static void read_some(unsigned messages)
+{
+	struct bh_message message;
+
+	for (unsigned n = 0; n < messages; n++) {
+		CHECK_EQ(bh_ring_peek(&others[0], &message), BH_END_OK);
+		CHECK_EQ(bh_ring_release(&others[0]), BH_END_OK);
+	}
+}
+
+/* What is dropped is what comes last; it is counted, and how its last line began comes before what comes next. */
 static void more_than_there_is_room_for(void)
 {
 	for (unsigned n = 0; n < SLOTS * SLOT_BYTES + 10; n++)
@@ -142,7 +154,36 @@ static void more_than_there_is_room_for(void)
 	terminal_flush();
 	CHECK_EQ(strlen(shown()), SLOTS * SLOT_BYTES);
 	say("on\n");
+	CHECK(!strcmp(shown(), "wxyzabcdefon\r\n"));
+	for (unsigned n = 0; n < SLOTS + 2; n++)
+		say("line\n");
+	say("$ ");
+	read_some(1);
+	terminal_read(received); /* one slot is not enough for it */
+	CHECK(!strcmp(shown(), "line\r\nline\r\nline\r\n"));
+	terminal_read(received);
+	CHECK(!strcmp(shown(), "[lines lost: 2]\r\n$ ")); /* nobody had to say more */
+	terminal_read(received);
+	CHECK(!strcmp(shown(), ""));
+	say("on\n");
 	CHECK(!strcmp(shown(), "on\r\n"));
+	check_context.subject = "a long line";
+	for (unsigned n = 0; n < SLOTS; n++)
+		say("line\n");
+	for (unsigned n = 0; n < 3 * SLOT_BYTES; n++)
+		terminal_put('x');
+	(void)shown();
+	terminal_read(received);
+	CHECK_EQ(strlen(shown()), SLOT_BYTES);
+	check_context.subject = "in turns";
+	for (unsigned n = 0; n < SLOTS + 1; n++)
+		say("line\n");
+	read_some(2);
+	say("again\n"); /* no room for both */
+	(void)shown();
+	say("on\n");
+	CHECK(!strcmp(shown(), "[lines lost: 2]\r\non\r\n"));
+	check_context.subject = "";
 }
 
 static void rings_if_it_is_wanted(void)
@@ -151,10 +192,19 @@ static void rings_if_it_is_wanted(void)
 	say("two\n");
 	say("three\n");
 	CHECK_EQ(bell.rings, 2);
-	bh_end_wants_ring(&others[0], false);
+	fake_cpu.slot = 1; /* which leaves it to the first core */
 	say("four\n");
 	CHECK_EQ(bell.rings, 2);
+	fake_cpu.slot = 0;
+	terminal_read(received);
+	CHECK_EQ(bell.rings, 3);
+	terminal_read(received);
+	CHECK_EQ(bell.rings, 3);
 	CHECK(!strcmp(shown(), "two\r\nthree\r\nfour\r\n"));
+	bh_end_wants_ring(&others[0], false);
+	say("five\n");
+	CHECK_EQ(bell.rings, 3);
+	CHECK(!strcmp(shown(), "five\r\n"));
 }
 
 static void is_typed_at(void)
@@ -182,6 +232,34 @@ static void another_life_there(void)
 	CHECK(!strcmp(shown(), ""));
 	say("new\n");
 	CHECK(!strcmp(shown(), "new\r\n"));
+	for (unsigned n = 0; n < SLOTS + 1; n++)
+		say("line\n");
+	says.page->end[1].epoch++;
+	says.control[1]->peer = 0;
+	scene_attach(&says, 1, &others[0]);
+	say("to nobody\n");
+	CHECK(!strcmp(shown(), ""));
+	say("newer\n");
+	CHECK(!strcmp(shown(), "newer\r\n"));
+}
+
+/* In which there is never room for more than the ring has. */
+static void a_small_ring(void)
+{
+	check_context.subject = "a small ring";
+	scene_close(&says);
+	scene_open(&says, BH_CHANNEL_RING, 1, SLOT_BYTES);
+	scene_attach(&says, 0, &ends[0]);
+	scene_attach(&says, 1, &others[0]);
+	say("to nobody\n");
+	(void)shown();
+	say("one\n");
+	say("two\n");
+	CHECK(!strcmp(shown(), "one\r\n"));
+	terminal_read(received);
+	CHECK(!strcmp(shown(), "[lines lost: 1]\r\n"));
+	say("three\n");
+	CHECK(!strcmp(shown(), "three\r\n"));
 }
 
 static void a_flood(void)
@@ -214,5 +292,6 @@ int main(void)
 	is_typed_at();
 	another_life_there();
 	a_flood();
+	a_small_ring();
 	return 0;
 }
