@@ -69,16 +69,24 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Files]:
     return cache(lambda arch: Files(folder, arch))
 
 
-@pytest.fixture(scope="session")
-def compile_on(files: Callable[[str], Files], tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    folder = tmp_path_factory.mktemp("boards")
-
+def compiles(load_it: Callable[[str], Platform], files: Callable[[str], Files], folder: Path) -> Compile:
     def compile_one(partition: Path, platform_name: str) -> Plan:
-        platform = with_board_part(load_with_costs(platform_name), partition, folder)
+        platform = with_board_part(load_it(platform_name), partition, folder)
         with with_iommu(partition):
             return compile_partition(partition, platform, files(platform.arch))
 
     return compile_one
+
+
+@pytest.fixture(scope="session")
+def compile_on(files: Callable[[str], Files], tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    return compiles(load_with_costs, files, tmp_path_factory.mktemp("boards"))
+
+
+@pytest.fixture(scope="session")
+def compile_as_shipped(files: Callable[[str], Files], tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """With the platform's own costs, as its users do."""
+    return compiles(load, files, tmp_path_factory.mktemp("shipped"))
 
 
 @pytest.fixture(scope="session")

@@ -138,11 +138,11 @@ def test_each_command_is_looked_at(command: str, compile_on: Compile, tmp_path: 
 
 
 @pytest.mark.parametrize("platform", names())
-def test_what_new_writes_is_good(platform: str, compile_on: Compile, tmp_path: Path) -> None:
+def test_what_new_writes_is_good(platform: str, compile_as_shipped: Compile, tmp_path: Path) -> None:
     """BH-I7.tool. Each template that has a partition file of its own, on every platform that `new` knows; the one with channels has each kind of them."""
     for template in (one for one in TEMPLATES if one != "guest"):
         write_new(tmp_path / template, template, load(platform), lambda _: None)
-        plan = compile_on(tmp_path / template / PARTITION, platform)
+        plan = compile_as_shipped(tmp_path / template / PARTITION, platform)
         assert (plan.errors, plan.warnings) == ([], []), template
         if template == "channels":
             samples, speed, orders, archive = plan.channels

@@ -45,10 +45,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def plan(request: pytest.FixtureRequest, platform: str, compile_on: Compile) -> Plan:
+def plan(request: pytest.FixtureRequest, platform: str, compile_as_shipped: Compile) -> Plan:
     key = (request.param, platform)
     if key not in PLANS:
-        PLANS[key] = compile_on(*key)
+        PLANS[key] = compile_as_shipped(*key)
     return PLANS[key]
 
 

@@ -11,6 +11,7 @@ from itertools import chain, product
 from math import ceil
 from pathlib import Path
 
+from bhtool.abi import lib
 from bhtool.config import channel_paper as paper
 from bhtool.config.admission import BadReservation, Reservations, TooLong, admitted_by_bound, response_time
 from bhtool.config.channel_bounds import Supply, bound, request_and_reply
@@ -184,6 +185,11 @@ class Prediction:
     costs: ChannelCosts
     ends: tuple[End, End]
     sent_on: Channel | None = None  # where a relay at end 1 sends what it takes
+    supposed: int = 0  # bytes of a slot; 0: as the channel has it
+
+    @property
+    def slot_bytes(self) -> int:
+        return self.supposed or self.channel.slot_bytes
 
     def _message_of(self, size: int) -> int:
         """At either end; where ends ring it is an exit more, which takes no longer than a switch."""
@@ -191,13 +197,13 @@ class Prediction:
 
     @property
     def message(self) -> int:
-        return self._message_of(self.channel.slot_bytes)
+        return self._message_of(self.slot_bytes)
 
     @property
     def service(self) -> int:
         """A relay's, without being told: to send the message on, and to ring."""
         rings = self.sent_on is not None and any(self.sent_on.doorbell_hz)
-        relayed = self.costs.of(self.channel.slot_bytes) + (self.ends[1].core.costs.switch if rings else 0)
+        relayed = self.costs.of(self.slot_bytes) + (self.ends[1].core.costs.switch if rings else 0)
         return self.channel.service_us * NS_PER_US + (relayed if self.ends[1].relays else 0)
 
     @property
@@ -215,7 +221,7 @@ class Prediction:
         pauses = self.ends[0].pause, self.ends[1].pause
         taken = message + self.service
         if self.channel.kind == MAILBOX:
-            size = self.channel.slot_bytes
+            size = self.slot_bytes
             stages = request_and_reply(self._message_of, self._message_of, size, size, size, self.service)
             added = sum(supplies[one.side].latest(one.work) for one in stages) + sum(pauses)
             return added if any(pauses) else bound(supplies, stages)
@@ -265,7 +271,7 @@ class Prediction:
     def paper(self) -> int:
         """Equation (2) or (4), of the budgets as they are written."""
         sender, receiver = (paper.PaperEnd(one.budget, one.period, self.costs.per_byte) for one in self.ends)
-        size = self.channel.slot_bytes
+        size = self.slot_bytes
         if self.channel.kind == MAILBOX:
             return ceil(paper.round_trip(sender, receiver, size, size, self.service))
         return ceil(paper.one_way(sender, receiver, size, size, self.service))
@@ -306,6 +312,19 @@ def delays_of(domains: Domains) -> dict[str, ChannelDelay]:
 
 STEPS = 32  # to half of a period
 COARSE_STEPS = 4  # likewise, of both ends' periods
+LEAST_SLOT = int(lib.BH_CHANNEL_LINE)  # bytes, of which a slot has a multiple
+
+
+def large_slots(one: Prediction) -> int:
+    """The most bytes of a slot, by halves of what it has, with which the deadline is met; 0: none are."""
+    size = one.slot_bytes // 2
+    while size >= LEAST_SLOT:
+        whole = size - size % LEAST_SLOT
+        span = replace(one, supposed=whole).bound()
+        if span is not None and span <= one.channel.deadline_us * NS_PER_US:
+            return whole
+        size //= 2
+    return 0
 
 
 def long_period(one: Prediction, side: int) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bhtool.config.channel_delays import Prediction, has_own_kernel, long_period, long_periods, predictions, vcpu_of
-from bhtool.config.channels import DEADLINE, MAILBOX, SERVICE, Channel
+from bhtool.config.channel_delays import Prediction, has_own_kernel, large_slots, long_period, long_periods, predictions, vcpu_of
+from bhtool.config.channels import DEADLINE, MAILBOX, SERVICE, SLOT_BYTES, Channel
 from bhtool.config.domains import Domains
 from bhtool.config.rule import Finding
 from bhtool.config.schedulability import NS_PER_US
@@ -56,7 +56,13 @@ def _would_tell(domains: Domains, channel: Channel) -> Iterator[str]:
 
 
 def _would_meet(one: Prediction) -> str:
-    """Each change by itself is enough."""
+    """Each change by itself is enough. Where a message takes more than a budget is for, it is the slots that are too large."""
+    size = large_slots(one)
+    smaller = f"; a `{SLOT_BYTES}` of {size:,} instead of {one.slot_bytes:,} would meet it" if size else ""
+    return _other_periods(one) + smaller
+
+
+def _other_periods(one: Prediction) -> str:
     if one.work > one.channel.deadline_us * NS_PER_US:
         return f"both ends work for {us_text(one.work)} of it, so no period or budget would meet it"
     long = {side: long_period(one, side) for side in (1, 0)}
