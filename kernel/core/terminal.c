@@ -14,6 +14,7 @@ static struct bh_end *out, *in;
 static struct doorbell *bell; /* of `out`; NULL: its reader looks by itself */
 static uint8_t *slot;         /* that is being filled; NULL: none */
 static uint32_t filled;
+static char last = '\n'; /* that was put there */
 static bool to_ring;     /* by the first core, for another one: its timer has the ring that comes too soon */
 static struct lock lock; /* of all of these but `in` */
 
@@ -107,6 +108,7 @@ static void put_in_slot(char c)
 		return;
 	}
 	bh_copy_to_slot(slot + filled, &c, 1);
+	last = c;
 	if (++filled == out->slot_bytes || c == '\n')
 		send();
 }
@@ -139,7 +141,7 @@ static bool has_caught_up(void)
 	was = missed;
 	missed.some = false;
 	if (was.some && was.lines)
-		put_missed("[lines lost: %ju]\r\n", was.lines);
+		put_missed("%s[lines lost: %ju]\r\n", last == '\n' ? "" : "\r\n", was.lines);
 	for (uint32_t n = 0; was.some && n < was.begun_bytes; n++)
 		put_in_slot(was.begun[n]);
 	return !missed.some;

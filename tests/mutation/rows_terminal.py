@@ -39,6 +39,8 @@ TERMINAL_ROWS = (
     terminal("a line that was begun is lost", "missed.begun[missed.begun_bytes++] = c;", ";"),
     terminal("a line is longer than its place", "&& missed.begun_bytes < LONGEST"),
     terminal("no line is a loss", "if (was.some && was.lines)", "if (was.some)"),
+    terminal("what is lost of a line is told of in it", 'last == \'\\n\' ? "" : "\\r\\n"', '""'),
+    terminal("each loss begins a line", 'last == \'\\n\' ? "" : "\\r\\n"', '"\\r\\n"'),
     terminal("room is not asked for anew", "&& bh_end_read_taken(out) == BH_END_OK"),
     terminal("a word of it has room", "out->full_at - out->written >= least", "true"),
     terminal("a small ring never has room", "out->slots < ROOM ? out->slots : ROOM", "ROOM"),

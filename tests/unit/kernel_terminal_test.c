@@ -175,6 +175,13 @@ static void more_than_there_is_room_for(void)
 	(void)shown();
 	terminal_read(received);
 	CHECK_EQ(strlen(shown()), SLOT_BYTES);
+	check_context.subject = "the rest of a line";
+	for (unsigned n = 0; n < SLOTS * SLOT_BYTES; n++)
+		terminal_put('x');
+	say("is lost\n");
+	(void)shown();
+	say("on\n");
+	CHECK(!strcmp(shown(), "\r\n[lines lost: 1]\r\non\r\n"));
 	check_context.subject = "in turns";
 	for (unsigned n = 0; n < SLOTS + 1; n++)
 		say("line\n");
