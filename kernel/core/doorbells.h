@@ -25,8 +25,8 @@ struct doorbell *doorbell_find(const char *name);
 int64_t doorbell_ring(const struct doorbell *doorbell);
 
 /*
- * Rings the other end: now or, if that is sooner than granted, at most a gap later. Further calls until then are that one ring. Nothing at
- * all where this end may not ring. Requires: the same core each time. T
+ * Rings the other end: now or, if that is sooner than granted, within one gap. Calls in the meantime are covered by that one ring.
+ * Does nothing where this end may not ring. Requires: the same core each time. T
  */
 void doorbell_tell(struct doorbell *doorbell);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A terminal in another sandbox: two rings of this sandbox's channels (BH_CHANNEL_TERMINAL), one in which its console writes, and one from
- * which it reads. Never waits: what finds no room, or nobody at the other end, is dropped, as the log has it, too. The doorbells of both
- * channels are used as they are granted; without one, the input is looked at whenever the first core wakes.
+ * which it reads. Never waits: what finds no room, or nobody at the other end, is dropped, as the log has it, too. As soon as there is room
+ * again it says how many lines were dropped, and shows how the one that is not over began, such as a prompt. The doorbells of both channels
+ * are used as they are granted; without one, the input is looked at whenever the first core wakes.
  */
 #pragma once
 #include <stdbool.h>
@@ -17,5 +18,5 @@ bool terminal_exists(void);
 void terminal_put(char c);
 void terminal_flush(void);
 
-/* Hands all that was typed to `received`. Requires: the first core. */
+/* Hands all that was typed to `received`, after it has done what waited for room or for the first core. Requires: that core. */
 void terminal_read(void (*received)(char c));

@@ -32,6 +32,8 @@ from bhtool.platforms import load
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from tests.config.conftest import COSTS as TOLD
+
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
 FILE = f"""#include "{GOOD}"
 &two {{ cores = <&cpu1>, <&cpu3>; access = <&uart1>; }};
@@ -48,7 +50,7 @@ KERNEL = (
 )
 MORE = ("sched/deadlines", "sched/heap")
 LOADED = {"BH-R149", "BH-R146", "BH-R143"}  # what the load of a core, a share or a rate breaks, or a budget below a switch
-TOLD, UNTOLD = Costs(10_000, 15_000), Costs()
+UNTOLD = Costs()
 EXACT_HZ = 1_000_000_000  # a tick is a nanosecond, as in the tool
 
 

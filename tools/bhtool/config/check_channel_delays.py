@@ -56,7 +56,7 @@ def _would_tell(domains: Domains, channel: Channel) -> Iterator[str]:
 
 
 def _would_meet(one: Prediction) -> str:
-    """Each change by itself is enough. Where a message takes more than a budget is for, it is the slots that are too large."""
+    """Changes, each of which is enough by itself. With slots that take more than a budget, shorter periods alone may not do."""
     size = large_slots(one)
     smaller = f"; a `{SLOT_BYTES}` of {size:,} instead of {one.slot_bytes:,} would meet it" if size else ""
     return _other_periods(one) + smaller

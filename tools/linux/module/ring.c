@@ -36,20 +36,22 @@ long channel_call(unsigned long function, u32 number)
 }
 #endif
 
-static ktime_t gap_of(const struct channel *channel)
+static void ring_later(struct channel *channel)
 {
-	return ns_to_ktime((u64)channel->gap_us * NSEC_PER_USEC);
+	hrtimer_start(&channel->later, ns_to_ktime((u64)channel->gap_us * NSEC_PER_USEC), HRTIMER_MODE_REL_SOFT);
 }
 
-/* Again, if it was rung since the timer was set: what came too soon after that has been left to the timer. */
+/*
+ * Again, if it was rung since the timer was set: what came too soon after that has been left to the timer. Started and not forwarded, as
+ * channel_ring may start it meanwhile, on another core.
+ */
 static enum hrtimer_restart ring_again(struct hrtimer *timer)
 {
 	struct channel *channel = container_of(timer, struct channel, later);
 
-	if (channel_call(BH_CALL_DOORBELL, channel->number) != BH_E_LATER)
-		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, gap_of(channel));
-	return HRTIMER_RESTART;
+	if (channel_call(BH_CALL_DOORBELL, channel->number) == BH_E_LATER)
+		ring_later(channel);
+	return HRTIMER_NORESTART;
 }
 
 void channel_ring(struct channel *channel)
@@ -58,7 +60,7 @@ void channel_ring(struct channel *channel)
 		return;
 	/* A timer that is set already rings for this one, too. */
 	if (channel_call(BH_CALL_DOORBELL, channel->number) == BH_E_LATER && !hrtimer_is_queued(&channel->later))
-		hrtimer_start(&channel->later, gap_of(channel), HRTIMER_MODE_REL_SOFT);
+		ring_later(channel);
 }
 
 void channel_ring_init(struct channel *channel)
