@@ -24,7 +24,8 @@ LIMIT = 120
 COMMAND = [sys.executable, "-m", "bhtool", "run"]
 
 # Keys on which scripts rely: docs/versions.md.
-DOCUMENT = {"schema", "versions", "platform", "backend", "partition", "guest_seconds", "tells_turns", "dma_faults", "sandboxes", "warnings"}
+MACHINE = {"platform", "backend", "partition", "guest_seconds", "tells_turns", "dma_faults"}
+DOCUMENT = MACHINE | {"schema", "versions", "sandboxes", "channels", "warnings"}
 ENTERED = {"name", "cpus", "ready", "state", "kicks", "restarts", "longest_restart_ticks"}
 SANDBOX = ENTERED | {"exits_boot", "exits_steady", "steady_seconds", "cores", "heartbeat", "vcpus", "panic", "crash"}
 HEARTBEAT = {"beats", "period_ns", "gaps", "gaps_real", "late_max_ns", "awake_late_max_ns"}

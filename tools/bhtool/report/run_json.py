@@ -103,8 +103,8 @@ def sandbox_json(session: Session, watch: Watch, vcpus: list[dict[str, Any]]) ->
     }
 
 
-def run_json(session: Session, vcpus: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """`vcpus`: what those of a sandbox had, by its name."""
+def run_json(session: Session, vcpus: Mapping[str, list[dict[str, Any]]], channels: list[dict[str, Any]]) -> dict[str, Any]:
+    """`vcpus`: what those of a sandbox had, by its name. `channels`: what they carried."""
     return {
         "platform": session.platform.name,
         "backend": session.platform.backend,
@@ -113,4 +113,5 @@ def run_json(session: Session, vcpus: Mapping[str, list[dict[str, Any]]]) -> dic
         "tells_turns": tells_turns(session),
         "dma_faults": dma_faults_json(session.dma_faults),
         "sandboxes": [sandbox_json(session, watch, vcpus.get(name, [])) for name, watch in session.watches.items()],
+        "channels": channels,
     }

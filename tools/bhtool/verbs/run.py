@@ -23,6 +23,7 @@ from bhtool.machine.session import EndEvent, Session, Watch
 from bhtool.machine.wiring import DEBIAN, Disc, Wiring, discs_of, networks_of, require_ports
 from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.report import summary
+from bhtool.report.channels import channel_table, channel_use, channels_json
 from bhtool.report.lateness import real_gaps, tells_turns
 from bhtool.report.run_json import run_json
 from bhtool.report.show import Show
@@ -307,12 +308,15 @@ def run(
             goal = Goal(session, seconds, until == "ready", expect_parked)
             status = watch_until(session, goal, Show(screen, session), screen, limit or HOST_LIMIT)
         with session.machine.held():
-            had = given(session.memory, plan, places)
+            had, carried = given(session.memory, plan, places), channel_use(session.memory, plan)
         if not attach:
             status = judged(session, status, expected, screen, had)
         if had:
             screen.summary(given_table(had, missed_caption(session, had)))
+        if carried:
+            screen.summary(channel_table(carried))
         screen.summary(summary.summary(session))
         if json_file:
-            write_json(json_file, "run", run_json(session, given_json(had)) | warnings_json(plan), versions(platform))
+            whole = run_json(session, given_json(had), channels_json(carried)) | warnings_json(plan)
+            write_json(json_file, "run", whole, versions(platform))
     return status
