@@ -138,7 +138,7 @@ def said(compile_on: Compile, folder: Path, content: bytes) -> list[str]:
     file.write_bytes(content)
     plan = compile_on(file, "qemu-aarch64")
     found = [*plan.errors, *plan.warnings]
-    assert {Path(one.file).name for one in found} <= {"mine.dts"}
+    assert {Path(one.file).name for one in found} <= {"mine.dts", "part.dtsi"}
     assert all(str(one).isprintable() for one in found)
     return [f"{one.line} {one.rule} {one.text.removesuffix('; ' + BY_ID[one.rule].remedy).replace(str(file), 'FILE')}" for one in found]
 
@@ -193,3 +193,27 @@ def test_a_number_that_dtc_would_cut_is_refused(compile_on: Compile, monkeypatch
     (error,) = compile_on(GOOD, "qemu-aarch64").errors
     assert (error.line, error.rule) == (17, "BH-R001")
     assert error.text == "a number has more than the 32 bits of a cell; write two cells, the upper half first"
+
+
+ONCE = "z { budget-us = <9>; period-us = <99>; };"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (f"&control {{ {ONCE} }};\n&control {{ {ONCE} }};\n", 0),
+        (f"&control {{ {ONCE}\n{ONCE} }};\n", 1),
+        (f"&control {{ {ONCE}\n{ONCE}\n{ONCE} }};\n", 1),
+        (f"&control {{ {ONCE} }};\n&control {{ {ONCE}\n{ONCE} }};\n", 1),
+        (f"/ {{ domains {{ control {{ {ONCE}\n{ONCE} }}; }}; }};\n", 1),
+        (f"/ {{ domains {{ control {{ {ONCE} }}; }};\ndomains {{ control {{ {ONCE} }}; }}; }};\n", 1),
+        ('#include "part.dtsi"\n#include "part.dtsi"\n', 0),
+        (f"&control {{ {ONCE} }};\n&control {{ /delete-node/ z; {ONCE} }};\n", 0),
+    ],
+)
+def test_a_node_that_one_block_has_twice_is_refused_wherever_it_stands(text: str, count: int, compile_on: Compile, tmp_path: Path) -> None:
+    """To add to a node that another block has made is what device trees are made for; a file that is included twice adds the same twice."""
+    (tmp_path / "part.dtsi").write_text(f"&control {{ {ONCE} }};\n")
+    found = said(compile_on, tmp_path, f"{GOOD.read_text()}\n{text}".encode())
+    assert len([one for one in found if "BH-R001 a second node is called" in one]) == count
+    assert count or not any("BH-R001" in one for one in found)

@@ -302,6 +302,17 @@ def test_a_kernel_beside_the_file_may_have_other_programs(compile_on: Compile, t
     assert [one.rule for one in compile_on(file, ANY).warnings] == ["BH-W152"]
 
 
+def test_a_misspelt_image_is_told_before_what_would_follow_from_it(compile_on: Compile, tmp_path: Path) -> None:
+    """A kernel that is not the tool's would be warned of, and the channel's deadline not met: its end would be known by its period alone."""
+    file = tmp_path / "f.dts"
+    channel = 'samples { compatible = "bulkhead,channel-v1"; from = <&one>; to = <&two>; kind = "ring"; deadline-us = <1>; };'
+    misspelt = '&two { image = "sandbox-kernle.elf"; };'
+    file.write_text(f'#include "{GOOD}"\n{two([(200, 1_000)])}\n{misspelt}\n/ {{ domains {{ {channel} }}; }};\n')
+    plan = compile_on(file, ANY)
+    assert next(one.rule for one in plan.errors) == "BH-R060"
+    assert "BH-W152" not in [one.rule for one in plan.warnings]
+
+
 @pytest.mark.parametrize(("budget", "period", "rules"), [(10, 100, ["BH-W143"]), (49, 9_000, ["BH-W143"]), (50, 500, [])])
 def test_a_budget_that_switches_take_is_warned_of(budget: int, period: int, rules: list[str], compile_on: Compile, tmp_path: Path) -> None:
     assert (FEW_SWITCHES, BY_ID["BH-W143"].holds) == (5, "A budget is five switches or more.")

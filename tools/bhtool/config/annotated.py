@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.config.plan import Location
@@ -17,6 +19,7 @@ STATEMENT_LINES = 32
 
 _ANNOTATED = re.compile(r"^(?P<code>.*?) /\* (?P<places>[^*]*) \*/$")
 _PLACE = re.compile(r"(?P<file>[^,]+?):(?P<line>\d+):\d+-")
+_SPAN = re.compile(r"(?P<file>[^,]+?):(?P<line>\d+):(?P<column>\d+)-(?P<last>\d+):(?P<end>\d+)(?=,|$)")
 _NODE = re.compile(r"^(?:[\w]+: )*(?P<name>\S+) \{$")
 _PROPERTY = re.compile(r"^(?:[\w]+: )*(?P<name>[\w,.+?#-]+)(?: = (?P<value>.*))?;$")
 
@@ -31,6 +34,45 @@ def too_much(annotated: str, fallback: Location) -> Iterator[Finding]:
             if count > most:
                 yield Finding(where, f"there are more than {most} {what}")
                 return
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Where braces stand, first to last: line and column each."""
+
+    file: str
+    first: tuple[int, int]
+    last: tuple[int, int]
+
+    def holds(self, other: _Block) -> bool:
+        return self.file == other.file and self.first <= other.first and other.last <= self.last
+
+
+def _blocks(places: str) -> list[_Block]:
+    found = _SPAN.finditer(places)
+    return [_Block(one["file"].strip(), (int(one["line"]), int(one["column"])), (int(one["last"]), int(one["end"]))) for one in found]
+
+
+def second_nodes(annotated: str) -> Iterator[Finding]:
+    """
+    Nodes that one block has twice. dtc refuses that of the first block that writes a node, and takes it without a word of `&label { }` and of later ones, where the second adds to the first.
+    A file that is included twice has each of its blocks twice, and in each the nodes in it.
+    """
+    stack: list[tuple[str, Counter[_Block]]] = []
+    for line in annotated.splitlines():
+        found = _ANNOTATED.match(line.strip())
+        if found and (node := _NODE.match(found["code"])):
+            name = f"{stack[-1][0].rstrip('/')}/{node['name']}" if stack else "/"
+            blocks = _blocks(found["places"])
+            for outer, times in (stack[-1][1] if stack else Counter[_Block]()).items():
+                inside = sorted((one for one in blocks if outer.holds(one)), key=lambda one: one.first)
+                if len(inside) > times:
+                    where, first = inside[-1], inside[0]
+                    text = f"a second node is called `{name}` (first: {shown(first.file)}:{first.first[0]}); rename one of them, or put what both have into one"
+                    yield Finding(Location(where.file, where.first[0]), text)
+            stack.append((name, Counter(blocks)))
+        elif line.strip().startswith("};"):
+            stack.pop()
 
 
 def take_places(root: Node, annotated: str, fallback: Location) -> None:

@@ -26,7 +26,7 @@ from bhtool.config.explain import MONITOR, list_holdings
 from bhtool.config.flat import PROPERTY
 from bhtool.config.form import judge_form
 from bhtool.config.grants import grants_of, interrupt_controllers, plan_sandbox
-from bhtool.config.initrd import read_file, read_initrd
+from bhtool.config.initrd import missing_image, read_file, read_initrd
 from bhtool.config.linux_arm import linux_arm_payload
 from bhtool.config.linux_x86 import linux_x86_payload, pci_console
 from bhtool.config.machine import BoardError, Costs, Device, Machine, Wire, read_machine
@@ -48,7 +48,7 @@ from bhtool.text import size_text
 
 UNSUPPORTED, BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R004", "BH-R007", "BH-R037", "BH-R084"
 OUTSIDE_RAM, TOO_BIG, NOT_YET, REACH = "BH-R063", "BH-R065", "BH-W060", "BH-R113"
-BY_OWN_ADDRESSES, OVER_CHANNELS = "BH-R123", "BH-R166"
+BY_OWN_ADDRESSES, OVER_CHANNELS, MADE_BY_OTHERS = "BH-R123", "BH-R166", "BH-W152"
 LITTLE_FOR_LINUX, NOBODY_HAS, CROSSES = "BH-R038", "BH-W031", "BH-W032"
 
 
@@ -60,7 +60,7 @@ def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> 
     """Compiles and validates; what is wrong is in errors of the plan, never raised."""
     plan = Plan(platform.board_name, partition)
     try:
-        domains = _read(plan, platform)
+        domains = _read(plan, platform, resolve)
         _describe(plan, domains.machine)
         _place_all(plan, domains, platform, resolve)
         _settle_pools(plan, domains, platform)
@@ -106,7 +106,7 @@ def _stop_on_errors(plan: Plan) -> None:
         raise Refused
 
 
-def _read(plan: Plan, platform: Platform) -> Domains:
+def _read(plan: Plan, platform: Platform, resolve: Resolve | None = None) -> Domains:
     try:
         source = read_source(plan.file, platform.board)
         _add(plan, source.warnings + judge_form(source.root))
@@ -124,8 +124,18 @@ def _read(plan: Plan, platform: Platform) -> Domains:
     except BoardError as error:
         _add(plan, [diagnose(BOARD, error.location, error.text)])
         raise Refused from error
-    _add(plan, judge_meaning(domains))
+    _add(plan, _judged(domains, resolve))
     return domains
+
+
+def _judged(domains: Domains, resolve: Resolve | None) -> list[Diagnostic]:
+    """With `resolve` a misspelt image of who has VCPUs comes first: that it is not the tool's own would otherwise be told instead."""
+    if not resolve:
+        return judge_meaning(domains)
+    misspelt = [(one, error) for one in domains.sandboxes if one.vcpus and (error := missing_image(resolve, one))]
+    first = [diagnose(error.rule, one.where(error.property), error.text) for one, error in misspelt]
+    follow = {(one.file, one.line) for one in (diagnose(MADE_BY_OTHERS, sandbox.vcpus[0].location, "") for sandbox, _ in misspelt)}
+    return first + [one for one in judge_meaning(domains) if one.rule != MADE_BY_OTHERS or (one.file, one.line) not in follow]
 
 
 def _place_all(plan: Plan, domains: Domains, platform: Platform, resolve: Resolve) -> None:

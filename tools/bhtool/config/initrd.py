@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bhtool.config.bounded import IMAGE_BYTES, Unbounded, read_bounded
 from bhtool.config.domains import Sandbox
 from bhtool.config.payload import NoFile, NotYet, PayloadError, Resolve
@@ -11,6 +13,7 @@ from bhtool.config.rootfs.entries import Unpackable, read_tree
 from bhtool.config.rootfs.listing import names_in
 from bhtool.config.rootfs.modules import BAD_STORE, OWN, Index, index_of, modules_archive, plain_name, with_own
 from bhtool.config.rootfs.pack import archive_of, complete, compressed
+from bhtool.config.vcpus import is_provided_kernel
 from bhtool.text import did_you_mean
 
 NO_FILE, UNPACKABLE, OTHER_KERNEL, NO_MODULE = "BH-R060", "BH-R067", "BH-R068", "BH-R069"
@@ -22,6 +25,25 @@ KERNEL = "vmlinuz"  # the tool provides it, PACKAGE/vmlinuz out of a `kernel-pac
 def read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:
     """The file a property names; nothing if there is no such property. Raises PayloadError."""
     return _read(resolve, sandbox, name, packs=False)[0]
+
+
+def missing_image(resolve: Resolve, sandbox: Sandbox) -> PayloadError | None:
+    """What is wrong with the name of a sandbox's image, if nobody knows a file of that name. Fetches and makes nothing for images of the tool's own."""
+    image = sandbox.node.text("image")
+    if not image or is_provided_kernel(image, Path(sandbox.where("image").file)):
+        return None
+    try:
+        resolve(kernel_name(sandbox))
+    except NotYet:
+        return None
+    except FileNotFoundError as error:
+        return _no_file(sandbox, "image", error)
+    return None
+
+
+def _no_file(sandbox: Sandbox, name: str, error: FileNotFoundError) -> PayloadError:
+    hint = error.hint if isinstance(error, NoFile) else ""
+    return PayloadError(NO_FILE, f"there is no file `{sandbox.node.text(name)}`{hint} for `{sandbox.name}`", name)
 
 
 def read_initrd(resolve: Resolve, sandbox: Sandbox) -> bytes:
@@ -55,8 +77,7 @@ def _read(resolve: Resolve, sandbox: Sandbox, name: str, packs: bool) -> tuple[b
         absent.property = name
         raise
     except FileNotFoundError as error:
-        hint = error.hint if isinstance(error, NoFile) else ""
-        raise PayloadError(NO_FILE, f"there is no file `{file}`{hint} for `{sandbox.name}`", name) from error
+        raise _no_file(sandbox, name, error) from error
     except OSError as error:
         raise PayloadError(NO_FILE, f"`{file}` for `{sandbox.name}` cannot be read ({error.strerror})", name) from error
     except Unpackable as error:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bhtool.config.annotated import shown, take_places, take_statements, too_much
+from bhtool.config.annotated import second_nodes, shown, take_places, take_statements, too_much
 from bhtool.config.board_changes import board_changes
 from bhtool.config.bounded import SOURCE_BYTES, Done, Unbounded, read_bounded, run_bounded
 from bhtool.config.complaints import Sources, no_text, odd_lines, syntax_errors
@@ -72,6 +72,7 @@ def _tree(sources: Sources) -> tuple[Node, list[Diagnostic]]:
     blob, warnings = _compile(sources)
     annotated = _run(sources, ["dtc", "-q", "-@", "-I", "dts", "-O", "dts", "-T", "-T", "-"]).decode("utf-8", "replace")
     _refuse(too_much(annotated, start))
+    _refuse(second_nodes(annotated), SYNTAX)
     root = read_blob(blob)
     take_places(root, annotated, start)
     take_statements(root, sources.lines)
