@@ -241,7 +241,8 @@ static inline enum bh_end_result bh_end_attach(struct bh_end *end, void *whole, 
 
 /*
  * Makes `end` reader `reader` of the latest value there, from 0 on; bh_end_attach makes it reader 0. Each reader has a struct bh_end and a
- * number of its own, which another thread or process has only after this one has ended. A number that nobody uses costs nothing.
+ * number of its own, which another thread or process has only after this one has ended. A number that nobody uses costs its two slots,
+ * and one look in each write.
  * Requires, and returns, as bh_end_attach; BH_END_INVALID, too, if there is no such reader.
  */
 static inline enum bh_end_result bh_end_attach_reader(struct bh_end *end, void *whole, uint64_t bytes, uint32_t page_offset,

@@ -26,7 +26,7 @@ struct bh_telemetry_vcpu {
 	uint32_t reserved;
 };
 
-/* Of a channel: whether its memory is there, and whether both ends take part. */
+/* Of a channel. CLOSED: its memory is not there. ALONE: there is no connection, or it is broken. */
 enum bh_telemetry_state { BH_TELEMETRY_CLOSED, BH_TELEMETRY_ALONE, BH_TELEMETRY_CONNECTED };
 struct bh_telemetry_channel {
 	uint8_t name[BH_NAME_BYTES];

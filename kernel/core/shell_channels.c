@@ -240,6 +240,19 @@ static enum bh_end_result receive_from_ring(struct bh_end *end, char *buffer, st
 	return bh_ring_release(end);
 }
 
+/* Of one that is longer the beginning, as of a ring: what stayed there would keep the other end from sending for ever. */
+static enum bh_end_result receive_from_mailbox(struct bh_end *end, char *buffer, struct bh_message *message)
+{
+	enum bh_end_result result = bh_mailbox_receive(end, buffer, SHOWN_BYTES, message);
+
+	if (result != BH_END_SIZE)
+		return result;
+	message->length = SHOWN_BYTES;
+	bh_copy_from_slot(buffer, (const uint8_t *)(bh_peer_slot(end, 0) + 1), SHOWN_BYTES);
+	bh_end_take(end);
+	return BH_END_OK;
+}
+
 static enum bh_end_result receive(struct bh_end *end, char *buffer, struct bh_message *message)
 {
 	switch (end->role) {
@@ -248,7 +261,7 @@ static enum bh_end_result receive(struct bh_end *end, char *buffer, struct bh_me
 	case BH_END_LATEST_READER:
 		return bh_latest_read(end, buffer, SHOWN_BYTES, message);
 	default:
-		return bh_mailbox_receive(end, buffer, SHOWN_BYTES, message);
+		return receive_from_mailbox(end, buffer, message);
 	}
 }
 

@@ -97,6 +97,8 @@ CHANNEL_ROWS = (
     kernel("one that is not understood", "grant->vector) == BH_END_OK;", "grant->vector) <= BH_END_INVALID;"),
     kernel("a text that is too long", "if (length > end->slot_bytes) return BH_END_SIZE;", file=SHELL),
     kernel("what is damaged is shown for ever", "if (result == BH_END_CHECK) bh_ring_release(end);", file=SHELL),
+    kernel("what is too long stays in a mailbox", "bh_end_take(end);", "", SHELL),
+    kernel("more of it than there is room for", "message->length = SHOWN_BYTES;", "", SHELL),
     kernel("anybody's bytes on the console", "if (text[n] < ' ' || text[n] > '~')", "if (false)", SHELL),
     kernel("a full channel counts as sent", "else if (result == BH_END_AGAIN && end->connected)", "else if (false)", PROGRAM),
     kernel("the same value again and again", "result == BH_END_OK && end->taken != before", "result == BH_END_OK", PROGRAM),

@@ -22,7 +22,7 @@
 #include "kernel/core/sync.h"
 #include "kernel/core/text.h"
 
-enum { HZ = 1000000000, SLOTS = 4, SLOT_BYTES = 64, TEXT = 1200, TICKS_A_ROUND = 1000, NEAR = 8, FAR = 9 };
+enum { HZ = 1000000000, SLOTS = 4, SLOT_BYTES = 64, LONG_SLOT_BYTES = 128, TEXT = 1200, TICKS_A_ROUND = 1000, NEAR = 8, FAR = 9 };
 #define NOTHING     "nothing to read\n"
 #define UNCONNECTED "not connected yet\n"
 
@@ -230,6 +230,11 @@ static void test_others(void)
 	expect(run_receive, "asked", "receive asked 0: why\n");
 	expect(run_send, "asked,because", "send asked: done\n");
 	expect(run_receive, "asks", "receive asks 0: because\n");
+	expect(run_send, "asks,0123456789012345678901234567890123456789012345678901234567890123, and more", "send asks: done\n");
+	expect(run_receive, "asked", "receive asked 1: 0123456789012345678901234567890123456789012345678901234567890123\n");
+	expect(run_receive, "asked", "receive asked: " NOTHING);
+	expect(run_send, "asked,shorter", "send asked: done\n");
+	expect(run_receive, "asks", "receive asks 1: shorter\n");
 }
 
 static void test_refusals(void)
@@ -252,8 +257,8 @@ static void test_list(void)
 	       "channel in: ring from other, 64 bytes a slot; epoch 1 here, 2 there, connected; sent 0, taken 1\n"
 	       "channel shown: latest value to other, 64 bytes a slot; epoch 1 here, 1 there, connected; sent 2, taken 0\n"
 	       "channel seen: latest value from other, 64 bytes a slot; epoch 1 here, 1 there, connected; sent 0, taken 2\n"
-	       "channel asks: mailbox with other, 64 bytes a slot; epoch 1 here, 1 there, connected; sent 1, taken 1\n"
-	       "channel asked: mailbox with other, 64 bytes a slot; epoch 1 here, 1 there, connected; sent 1, taken 1\n");
+	       "channel asks: mailbox with other, 128 bytes a slot; epoch 1 here, 1 there, connected; sent 2, taken 2\n"
+	       "channel asked: mailbox with other, 128 bytes a slot; epoch 1 here, 1 there, connected; sent 2, taken 2\n");
 }
 
 static void test_doorbells(void)
@@ -441,6 +446,8 @@ int main(void)
 	make(ring, BH_CHANNEL_RING, SLOTS, "out", "in");
 	make(latest, BH_CHANNEL_LATEST, bh_latest_slots(1), "shown", "seen");
 	make(mailbox, BH_CHANNEL_MAILBOX, 1, "asks", "asked");
+	page_of(mailbox)->slot_bytes = LONG_SLOT_BYTES;
+	page_of(mailbox)->slot_stride = LONG_SLOT_BYTES + sizeof(struct bh_channel_slot);
 	make(strange, BH_CHANNEL_RING, SLOTS, "odd", "even");
 	page_of(strange)->version++;
 	test_ring();

@@ -233,6 +233,9 @@ static void refusals(void)
 	ask.page->magic++;
 	CHECK_EQ(channel_open(&end, "ask"), -EINVAL);
 	ask.page->magic--;
+	info.grants[0].flags = BH_CHANNEL_ON_REQUEST;
+	CHECK_EQ(channel_open(&end, "ask"), -ENOTSUP);
+	info.grants[0].flags = 0;
 }
 
 /* Nobody is there. */

@@ -125,4 +125,4 @@ def _modules(resolve: Resolve, sandbox: Sandbox, modules: list[str], there: set[
 
 
 def _unknown(name: str, index: Index) -> str:
-    return f"the kernel {index.version} has no module `{name}`{did_you_mean(name, index.known)}"
+    return f"the kernel {index.version} has no module `{name}`{did_you_mean(name, [*index.known, OWN])}"

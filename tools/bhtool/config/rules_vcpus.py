@@ -98,7 +98,7 @@ VCPU_WARNINGS = (
     Rule(
         "BH-W152",
         "VCPUs are made by a kernel that the tool provides.",
-        "nothing, if the image makes them of its rows BH_GRANT_VCPU (docs/guest.md) and schedules them so; else take them out",
+        "leave it so if the image makes its VCPUs of its rows BH_GRANT_VCPU (docs/guest.md) and schedules them so; otherwise take them out",
         vcpus.made_by_a_known_kernel,
         unless=("BH-R141",),
         of_file=False,

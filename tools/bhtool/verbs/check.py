@@ -12,6 +12,7 @@ from bhtool.codes.assumptions import Assumption
 from bhtool.codes.catalogue import has_more
 from bhtool.config.assumptions import relied_on
 from bhtool.config.board import read_board
+from bhtool.config.explain import CHANNEL
 from bhtool.config.firmware import require_kept
 from bhtool.config.plan import Diagnostic, Plan, ReachKind, SandboxPlan
 from bhtool.config.schedulability import admitted_text
@@ -85,7 +86,7 @@ def restart_table(plan: Plan) -> Table:
 
 def memory_table(plan: Plan) -> Table:
     """What the machine gives up for each sandbox: its pool, with the log and the tables in it, and what a restart keeps. Then what it gives up once, and what is left."""
-    table = table_of("Memory that no sandbox has", "for", "monitor", "of it tables", "each core", "log", "restart copy", "in all")
+    table = table_of("Memory beside the sandboxes' RAM", "for", "monitor", "of it tables", "each core", "log", "restart copy", "in all")
     for one in plan.sandboxes:
         cost = memory_of(one)
         table.add_row(
@@ -140,10 +141,11 @@ def delay_table(plan: Plan) -> Table:
 def allocation_table(plan: Plan) -> Table:
     """The machine's address spaces from bottom to top."""
     table = table_of("Allocation", "space", "from", "to", "size", "what", "owner")
+    ends = {CHANNEL + one.name: ", ".join(plan.sandboxes[index].name for index in one.ends) for one in plan.channels}
     for held in sorted(plan.holdings, key=lambda one: (one.kind, one.start)):
         end = held.start + held.size - 1
         size = str(held.size) if held.kind == "port" else size_text(held.size)
-        table.add_row(held.kind, f"{held.start:#x}", f"{end:#x}", size, held.what, held.owner or "nobody")
+        table.add_row(held.kind, f"{held.start:#x}", f"{end:#x}", size, held.what, ends.get(held.what) or held.owner or "nobody")
     return table
 
 

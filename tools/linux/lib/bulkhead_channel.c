@@ -207,6 +207,16 @@ const char *bulkhead_error_text(int error)
 		return "the module `bulkhead` is not loaded, and this channel cannot be used without it here";
 	case -ENXIO:
 		return "what lies there is not the channel that the kernel was told of";
+	case -EBUSY:
+		return "somebody else has it open, or as many as it has readers; or it is used in place";
+	case -ECONNRESET:
+		return "the other end lives anew";
+	case -EPIPE:
+		return "the other end is gone for good";
+	case -EPROTO:
+		return "the other end broke the protocol";
+	case -EBADMSG:
+		return "a message came damaged";
 	default:
 		return strerror(-error);
 	}

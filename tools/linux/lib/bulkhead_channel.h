@@ -4,7 +4,7 @@
  * on a PC, the same by /dev/mem, for root: who waits looks every millisecond, nobody is rung, and a channel is one thread's at a time, and
  * of the process that has opened it.
  *
- * Every function returns 0 or more, or -errno:
+ * What returns an int returns 0 or more, or -errno:
  *   -ETIMEDOUT    not in time: nothing came, or there was no room
  *   -ECONNRESET   the other end lives anew: what was under way is lost, numbers begin at 0. Said once
  *   -EPIPE        the other end will not come back, and all that it had sent was received
@@ -18,7 +18,7 @@
  *   -EPERM        without the module: this kernel, or this program's rights, keep /dev/mem shut
  *   -EOPNOTSUPP   there is, but not without the module: it is opened on request, or this kernel would map it other than the other end does
  *   -ENXIO        without the module: what lies there is not what the kernel was told of
- * A time limit is in milliseconds: 0 tries once, negative is none. A signal whose handler returns does not end a call.
+ * A time limit, of what sends, receives or waits, is in milliseconds: 0 tries once, negative is none. A signal whose handler returns does not end a call.
  */
 #ifndef BULKHEAD_CHANNEL_H
 #define BULKHEAD_CHANNEL_H

@@ -13,7 +13,7 @@
  *   bulkhead,telemetry      it is the latest value in which the other sandbox says what it does: for bulkhead-top
  *   interrupts              by which it is rung, if it is
  *   bulkhead,number         its number, for calls of the monitor: with one of the following
- *   bulkhead,gap-us         how many us lie at least between two rings of the other end, which it may ring
+ *   bulkhead,gap-us         how many us lie at least between two rings by which this end rings the other
  *
  * One that is opened on request is another device, compatible = "bulkhead,channel-end-on-request-v1", as a module that does not know of it
  * must not look there. What it is, which else its page says, stands in the node:

@@ -11,7 +11,7 @@
  * also of a child, and behind a close of the file. What cores still know of this module's own mapping, until Linux has them forget it,
  * nobody uses; and a processor that looks ahead there finds what stage 2 lets it find, without a fault.
  *
- * The call is for the whole sandbox, whichever core makes it. docs/decisions/channels.md, BH-D1118.
+ * The call is for the whole sandbox, whichever core makes it. docs/decisions/channels.md, BH-D1119.
  */
 #include <linux/errno.h>
 #include <linux/io.h>

@@ -117,7 +117,7 @@ static int sink(struct bulkhead_channel *channel, double seconds)
 	}
 	say();
 	if (error && error != EPIPE) {
-		fprintf(stderr, "bulkhead-sink: %s: %s\n", channel->info.name, strerror(error));
+		fprintf(stderr, "bulkhead-sink: %s: %s\n", channel->info.name, bulkhead_error_text(-error));
 		return REFUSED;
 	}
 	return seen.lost || seen.doubled || seen.damaged || seen.wrong;

@@ -66,7 +66,7 @@ static int is_telemetry(const char *device)
 
 static const char *why_not_open(int result)
 {
-	return result == -EBUSY ? "somebody else shows it" : strerror(-result);
+	return result == -EBUSY ? "somebody else shows it" : bulkhead_error_text(result);
 }
 
 static void add(const char *channel)
@@ -133,7 +133,7 @@ static int all_are_known(void)
 	return 1;
 }
 
-/* Takes what comes until `until`, or `is_typed` says so, or the program is to end. */
+/* Takes what comes until `until`, or `is_over` says so, or the program is to end. */
 static void take(double until, int (*is_over)(int wait_ms))
 {
 	do {

@@ -5,3 +5,4 @@
 #define ENOENT 2
 #define ENODEV 19
 #define EINVAL 22
+#define ENOTSUP 95

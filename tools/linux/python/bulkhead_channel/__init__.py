@@ -221,7 +221,7 @@ class Channel:
         self.close()
 
     def __iter__(self) -> Iterator[Message]:
-        """Messages as they come, until the other end is gone."""
+        """Messages as they come, until the other end is gone. Raises as `receive` does, and is over then: who is to outlive restarts calls `receive`."""
         while True:
             try:
                 yield self.receive()

@@ -44,6 +44,8 @@ int channel_open(struct bh_end *end, const char *name)
 
 		if (grant->kind != BH_GRANT_CHANNEL || strncmp((const char *)grant->name, name, sizeof(grant->name)) != 0)
 			continue;
+		if (grant->flags & BH_CHANNEL_ON_REQUEST) /* to touch it before BH_CALL_OPEN would be a fault */
+			return -ENOTSUP;
 		if (bh_end_attach(end, map(grant->gpa, grant->size), grant->size, grant->line, grant->vector) != BH_END_OK)
 			return -EINVAL;
 		return 0;
