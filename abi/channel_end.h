@@ -335,6 +335,12 @@ static inline bool bh_end_peer_gone(const struct bh_end *end)
 	return __atomic_load_n(&end->peer_life->state, __ATOMIC_ACQUIRE) == BH_CHANNEL_GONE;
 }
 
+/* An end has not begun. One that is opened on request may be gone without ever having: the state is read before the epoch. */
+static inline enum bh_end_result bh_end_absent(const struct bh_end *end)
+{
+	return bh_end_peer_gone(end) && __atomic_load_n(&end->peer_life->epoch, __ATOMIC_RELAXED) == 0 ? BH_END_GONE : BH_END_AGAIN;
+}
+
 /* The page names the lives `own` and `peer`, and this end is not connected, or not with these. */
 static inline __attribute__((cold)) enum bh_end_result bh_end_connect(struct bh_end *end, uint32_t own, uint32_t peer)
 {
@@ -344,12 +350,12 @@ static inline __attribute__((cold)) enum bh_end_result bh_end_connect(struct bh_
 	if (own != end->epoch || peer != end->peer_epoch) {
 		bh_end_set_connected(end, false);
 		if (own == 0 || peer == 0)
-			return BH_END_AGAIN;
+			return bh_end_absent(end);
 		bh_end_begin(end, own, peer);
 		return BH_END_NEW;
 	}
 	if (own == 0 || peer == 0)
-		return BH_END_AGAIN;
+		return bh_end_absent(end);
 	if (end->broken)
 		return BH_END_BROKEN;
 	/* Acquire: its monitor unsaid what the life before this one had said, even for the next, and then wrote this epoch. */

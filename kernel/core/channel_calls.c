@@ -26,13 +26,17 @@ struct request {
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------------------------- */
 
-/* The one place where a thread sleeps until there may be something. Returns false if it must not. */
+/*
+ * The one place where a thread sleeps until there may be something: as on any other core, if it has moved away from the one that is rung.
+ * Returns false if it must not.
+ */
 static bool sleep_until_maybe(const struct channel *channel, uint64_t deadline)
 {
-	const uint64_t next = arch_counter() + (channel->rung ? clock_from_ns(LOOKS_NS) : channel->poll);
+	const bool hears = channel->rung && doorbell_is_heard(channel->rung);
+	const uint64_t next = arch_counter() + (hears ? clock_from_ns(LOOKS_NS) : channel->poll);
 	const uint64_t until = next < deadline ? next : deadline;
 
-	return (channel->rung ? doorbell_wait(channel->rung, until) : thread_sleep_until(until)) != THREAD_E_HOLDS;
+	return (hears ? doorbell_wait(channel->rung, until) : thread_sleep_until(until)) != THREAD_E_HOLDS;
 }
 
 /* Says first that it wants to be rung, and then looks once more: what was sent before that rang nobody. */

@@ -21,6 +21,7 @@ static struct doorbell {
 	uint64_t seen;            /* of these, what has been told of */
 	struct semaphore rung;    /* 1 at most */
 	struct timer_event later; /* a ring that came too soon */
+	bool left;                /* it is, or will be: `later` belongs to the core that has set this */
 	struct doorbell *next;    /* of those by which this end is rung */
 } doorbells[MOST];
 static struct doorbell *heard; /* the first of these */
@@ -47,34 +48,31 @@ int64_t doorbell_ring(const struct doorbell *doorbell)
 	return (int64_t)cpu_call_monitor(BH_CALL_DOORBELL, doorbell->channel, 0, 0); /* only a monitor grants one */
 }
 
-static void set_later(struct doorbell *doorbell)
+/* The event is in one core's queue at most, whichever core tells. */
+static __attribute__((noinline, cold)) void leave_to_timer(struct doorbell *doorbell)
 {
-	timer_add(&doorbell->later, arch_counter() + clock_from_ns(doorbell->grant->gpa));
+	bool enabled = cpu_interrupts_disable();
+
+	if (!__atomic_exchange_n(&doorbell->left, true, __ATOMIC_SEQ_CST))
+		timer_add(&doorbell->later, arch_counter() + clock_from_ns(doorbell->grant->gpa));
+	cpu_interrupts_restore(enabled);
 }
 
-/* Again, if somebody has rung since the event was set: what was told of since then has been left to it. */
+/* Again, if somebody has rung since the event was set: what was told of before this has been left to it. */
 static void ring_now(struct timer_event *event, struct cpu_frame *frame)
 {
 	struct doorbell *one = (struct doorbell *)((char *)event - offsetof(struct doorbell, later));
 
+	__atomic_store_n(&one->left, false, __ATOMIC_SEQ_CST);
 	if (doorbell_ring(one) == BH_E_LATER)
-		set_later(one);
-}
-
-static __attribute__((noinline, cold)) void ring_later(struct doorbell *doorbell)
-{
-	bool enabled = cpu_interrupts_disable();
-
-	if (!doorbell->later.waits)
-		set_later(doorbell);
-	cpu_interrupts_restore(enabled);
+		leave_to_timer(one);
 }
 
 /* Between the look, the call and the event another thread may ring or set the event. Then the other end is rung more often than need be. */
 void doorbell_tell(struct doorbell *doorbell)
 {
-	if (!doorbell->later.waits && doorbell_ring(doorbell) == BH_E_LATER)
-		ring_later(doorbell);
+	if (!__atomic_load_n(&doorbell->left, __ATOMIC_SEQ_CST) && doorbell_ring(doorbell) == BH_E_LATER)
+		leave_to_timer(doorbell);
 }
 
 static void hear(struct doorbell *doorbell)

@@ -26,7 +26,7 @@ int64_t doorbell_ring(const struct doorbell *doorbell);
 
 /*
  * Rings the other end: now or, if that is sooner than granted, within one gap. Calls in the meantime are covered by that one ring.
- * Does nothing where this end may not ring. Requires: the same core each time. T
+ * Does nothing where this end may not ring. T
  */
 void doorbell_tell(struct doorbell *doorbell);
 

@@ -125,8 +125,13 @@ static void put_missed(const char *format, ...)
 static bool has_room_for_missed(void)
 {
 	const uint32_t least = out->slots < ROOM ? out->slots : ROOM;
+	const enum bh_end_result result = has_slot() ? bh_end_read_taken(out) : BH_END_AGAIN;
 
-	return has_slot() && bh_end_read_taken(out) == BH_END_OK && out->full_at - out->written >= least;
+	if (result == BH_END_NEW) {
+		slot = NULL;
+		missed.some = false;
+	}
+	return result == BH_END_OK && out->full_at - out->written >= least;
 }
 
 /* Says what was missed as soon as there is room for that. Returns whether nothing is any more. */

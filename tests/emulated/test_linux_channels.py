@@ -201,6 +201,7 @@ def test_a_latest_value_can_be_had_again(pair: Pair) -> None:
 def test_what_is_too_long_is_refused(pair: Pair) -> None:
     assert pair.channels(f"send commands {'x' * 65} 1000") == ["EMSGSIZE"]
     assert pair.receives("commands") == NOT_NOW
+    assert pair.channels(f"send orders {'x' * 129} 20") == ["EMSGSIZE"]  # before it is copied: Linux ends who writes beyond the buffer
     assert pair.sends("samples", "whole") == "done"
     assert pair.channels("small samples") == ["EMSGSIZE 5", "5 5 whole"]
 

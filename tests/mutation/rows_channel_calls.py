@@ -80,7 +80,7 @@ CHANNEL_CALLS = (
     call("who has gone is rung", "__atomic_store_n(&channel->end->own->waits, 0, __ATOMIC_RELAXED);", ";"),
     call(
         "a life that ended is waited for",
-        "(channel->rung ? clock_from_ns(LOOKS_NS) : channel->poll)",
+        "(hears ? clock_from_ns(LOOKS_NS) : channel->poll)",
         "(channel->rung ? deadline : channel->poll)",
     ),
     call(

@@ -157,9 +157,14 @@ DOORBELL_ROWS = (
         "if (one->rung.waiting.top) semaphore_give_in_handler(&one->rung);",
     ),
     kernel("what came too soon is lost", "timer_add(&doorbell->later, arch_counter() + clock_from_ns(doorbell->grant->gpa));"),
-    kernel("what comes too soon once more is lost", "if (doorbell_ring(one) == BH_E_LATER) set_later(one);", "(void)doorbell_ring(one);"),
-    kernel("two threads set one event", "if (!doorbell->later.waits) set_later", "set_later"),
-    kernel("who comes too soon asks again", "if (!doorbell->later.waits && doorbell_ring", "if (doorbell_ring"),
+    kernel(
+        "what comes too soon once more is lost", "if (doorbell_ring(one) == BH_E_LATER) leave_to_timer(one);", "(void)doorbell_ring(one);"
+    ),
+    kernel("two threads set one event", "if (!__atomic_exchange_n(&doorbell->left, true, __ATOMIC_SEQ_CST))", "if (true)"),
+    kernel("what is left to the event stays so", "__atomic_store_n(&one->left, false, __ATOMIC_SEQ_CST);"),
+    kernel(
+        "who comes too soon asks again", "if (!__atomic_load_n(&doorbell->left, __ATOMIC_SEQ_CST) && doorbell_ring", "if (doorbell_ring"
+    ),
     kernel("interrupts stay disabled", "cpu_interrupts_restore(enabled);"),
     kernel("the gap of the other end", "return doorbell->grant->gpa;", "return doorbell->grant->size;"),
     kernel("a count of another core", "h ? &h->count[cpu_slot()] : NULL", "h ? &h->count[0] : NULL", IRQ, "irq_test"),

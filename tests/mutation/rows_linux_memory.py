@@ -106,7 +106,8 @@ LINUX_MEMORY_ROWS = (
         "a full mailbox is ready", "end->peer_taken != end->sent || end->peer_sent != end->taken) ? BH_END_AGAIN", "false) ? BH_END_AGAIN"
     ),
     tried("who is gone is not seen", "return open | TRY_POLLHUP;", "return open;"),
-    tried("a reset is not seen", "if (try_was_reset(end, news)) return TRY_POLLERR", "if (false) return TRY_POLLERR"),
+    tried("a reset is not seen", "if (!try_was_reset(end, news)) {", "if (true) {"),
+    tried("a value that is being written is ready again", "sent != end->taken && sent + 1 != end->taken", "sent != end->taken"),
     used("reader 0 is told", ".reader = memory->reader,"),
     told("any node is a channel's", "if (!found->on_request && strcmp(is, BULKHEAD_END) != 0) return -ENOENT;"),
     told("numbers are little-endian", "number = number << 8 | *bytes++;", "number = number << 8 | bytes[count];"),

@@ -77,8 +77,8 @@ MODULE_ROWS = (
     ModuleMutation(
         "another is rung",
         RING,
-        "channel_call(BH_CALL_DOORBELL, channel->number) == BH_E_LATER &&",
-        "channel_call(BH_CALL_DOORBELL, channel->number + 1) == 0 &&",
+        "&& channel_call(BH_CALL_DOORBELL, channel->number) == BH_E_LATER)",
+        "&& channel_call(BH_CALL_DOORBELL, channel->number + 1) == 0)",
         RUNG,
         "control is rung",
     ),

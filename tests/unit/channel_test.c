@@ -510,6 +510,16 @@ static void goes(void)
 	CHECK_EQ(look(1), BH_END_NEW);
 	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_GONE);
 	scene_close(&scene);
+	/* It never had a life here, as one that is opened on request may. */
+	open_channel(BH_CHANNEL_RING, SLOTS);
+	scene.page->end[0].epoch = 0;
+	CHECK_EQ(look(1), BH_END_AGAIN);
+	scene_set_state(&scene, 0, BH_CHANNEL_GONE);
+	CHECK_EQ(look(1), BH_END_GONE);
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_GONE);
+	scene.page->end[1].epoch = 2; /* this end lives anew: nobody is there all the same */
+	CHECK_EQ(look(1), BH_END_GONE);
+	scene_close(&scene);
 	connected(BH_CHANNEL_MAILBOX, 1);
 	CHECK_EQ(mail(0, 0, 10, 0), BH_END_OK);
 	scene_set_state(&scene, 0, BH_CHANNEL_GONE);

@@ -425,6 +425,13 @@ static void is_rung(void)
 	CHECK_EQ(channel_peek(&channel, &message, 1000), BH_END_OK);
 	CHECK(now == 100 + POLL && !doorbell.waits);
 	scene_close(&scene);
+	check_context.subject = "moved to another core";
+	begin_rung(1, true, 0);
+	doorbell.heard = false;
+	later(1, other_sends);
+	CHECK_EQ(channel_peek(&channel, &message, 1000), BH_END_OK);
+	CHECK(now == 100 + POLL && !doorbell.waits);
+	scene_close(&scene);
 }
 
 /* Only who says that he waits is told, and only of what was sent, or taken. */

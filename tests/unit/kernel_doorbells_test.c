@@ -211,6 +211,13 @@ static void tell_too_soon(void)
 	doorbell_tell(both);
 }
 
+static void tell_there(void)
+{
+	fake_cpu.slot = 1;
+	doorbell_tell(doorbell_find("both"));
+	fake_cpu.slot = 0;
+}
+
 static void tell_in_time(void)
 {
 	answer = BH_OK;
@@ -251,6 +258,16 @@ static void test_tells_at_once(void)
 	answer = BH_OK;
 	expire();
 	CHECK(fake_cpu.enabled);
+	check_context.subject = "another core, while the event's own ring is refused";
+	answer = BH_E_LATER;
+	doorbell_tell(both);
+	in_between = tell_there;
+	expire();
+	CHECK(timer->waits);
+	answer = BH_OK;
+	expire();
+	CHECK(!timer->waits);
+	check_context.subject = "";
 }
 
 static enum thread_result wait(struct doorbell *doorbell)

@@ -248,6 +248,20 @@ static void another_life_there(void)
 	CHECK(!strcmp(shown(), ""));
 	say("newer\n");
 	CHECK(!strcmp(shown(), "newer\r\n"));
+	check_context.subject = "a slot that was reserved for what was missed";
+	for (unsigned n = 0; n < SLOTS; n++)
+		say("line\n");
+	say("$ ");
+	read_some(1);
+	terminal_read(received); /* one slot is not enough for it */
+	scene_new_life(&says, 1);
+	scene_attach(&says, 1, &others[0]);
+	say("to nobody");
+	CHECK(!strcmp(shown(), ""));
+	say("newest\n");
+	say("of all\n");
+	CHECK(!strcmp(shown(), "newest\r\nof all\r\n"));
+	check_context.subject = "";
 }
 
 /* In which there is never room for more than the ring has. */

@@ -19,6 +19,7 @@ TELEMETRY_BYTES = int(lib.BH_TELEMETRY_BYTES)
 WINDOW_BYTES = 8 << 20  # of a sandbox's window, for all its channels that are always there,
 ON_REQUEST_BYTES = 16 << 20  # and for the others
 LEAST_SLOTS = 2
+HEARD_BYTES = 256  # of all slots in which a terminal is typed at
 LINE = int(lib.BH_CHANNEL_LINE)
 HOW_MANY = {MAILBOX: "one at each end", LATEST: f"two for each reader and two more: `{READERS}` says how many that are"}
 
@@ -94,6 +95,16 @@ def _is_terminal(domains: Domains, sandbox: Sandbox) -> bool:
     says = [one.to_nodes for one in rings if one.from_nodes == (sandbox.node,)]
     hears = [one.from_nodes for one in rings if one.to_nodes == (sandbox.node,)]
     return len(sandbox.terminal_nodes) == len(rings) == 2 and len(says) == 1 and says == hears
+
+
+def terminals_hear_little(domains: Domains) -> Iterator[Finding]:
+    """The kernel takes all of it at once, with interrupts disabled, and whoever types may fill it as often as it likes."""
+    for sandbox in domains.sandboxes:
+        for one in domains.channels if sandbox.has(TERMINAL) else ():
+            size = one.slots * one.slot_bytes
+            if one.node in sandbox.terminal_nodes and one.to_nodes == (sandbox.node,) and size > HEARD_BYTES:
+                text = f"channel `{one.name}`, in which `{sandbox.name}` is typed at, has {one.slots} slots of {one.slot_bytes:,} bytes"
+                yield Finding(one.where(SLOT_BYTES), text)
 
 
 def telemetry_is_a_latest_value(domains: Domains) -> Iterator[Finding]:

@@ -66,7 +66,7 @@ SANDBOX = {
     "ready-line": Fact("text, not empty", "none", 'ready-line = "my root: up";', ""),
     "console": Fact('`"log"`, `"none"` or one reference to a UART', '`"log"`; Linux names one', "console = <&uart1>;", "R050 to R052"),
     "terminal": Fact(
-        "references to two rings: one from the sandbox, one to it", "none", "terminal = <&control_says &control_hears>;", "R179"
+        "references to two rings: one from the sandbox, one to it", "none", "terminal = <&control_says &control_hears>;", "R179, R183"
     ),
     "telemetry": Fact("one reference to a latest value from the sandbox", "none", "telemetry = <&control_telemetry>;", "R182"),
     "trusted-idle": Fact("a flag, without a value", "not set", "trusted-idle;", ""),

@@ -112,6 +112,13 @@ CHANNEL_RULES = (
         channels.telemetry_is_a_latest_value,
         unless=("BH-R006", "BH-R162"),
     ),
+    Rule(
+        "BH-R183",
+        "The ring in which a terminal is typed at has 256 bytes at most: the kernel takes all of them at once, with interrupts disabled.",
+        "write `slot-bytes = <64>; slots = <4>;`, which is 256 characters each time that the kernel looks",
+        channels.terminals_hear_little,
+        unless=("BH-R006", "BH-R162", "BH-R163", "BH-R179", "BH-R181"),
+    ),
 )
 
 CHANNEL_WARNINGS = (

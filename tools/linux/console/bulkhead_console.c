@@ -116,12 +116,15 @@ static int put_all(int file, const char *text, size_t length)
 	return 0;
 }
 
-/* What came is shown. -ECONNRESET: the sandbox began again, which it says itself. Returns 0 or -errno. */
+/*
+ * What came is shown, as many messages as there are slots: a sandbox that says more and more keeps nobody from leaving. -ECONNRESET: the
+ * sandbox began again, which it says itself. Returns 0 or -errno.
+ */
 static int show(struct bulkhead_channel *says, int out)
 {
 	static char text[ROOM];
 
-	for (;;) {
+	for (uint32_t n = 0; n < says->info.slots; n++) {
 		int count = bulkhead_receive(says, text, sizeof(text), 0);
 
 		if (count == -ETIMEDOUT)
@@ -134,6 +137,7 @@ static int show(struct bulkhead_channel *says, int out)
 		if (count < 0)
 			return count;
 	}
+	return 0;
 }
 
 /* What was typed is sent, in messages as long as they may be; what finds no room in time is lost, as on a line. Returns 0 or -errno. */

@@ -119,6 +119,7 @@ static inline enum bh_end_result try_send_copy(struct bh_end *end, const void *d
 static inline enum bh_end_result try_may_receive(struct bh_end *end)
 {
 	enum bh_end_result result;
+	uint32_t sent;
 
 	switch (end->role) {
 	case BH_END_RING_READER:
@@ -128,7 +129,9 @@ static inline enum bh_end_result try_may_receive(struct bh_end *end)
 		result = bh_end_look(end);
 		if (result != BH_END_OK)
 			return result;
-		if (__atomic_load_n(&end->peer->sent, __ATOMIC_RELAXED) != (end->started ? end->taken : 0))
+		/* Its value may be of a write that has not ended, which `sent` does not count yet. */
+		sent = __atomic_load_n(&end->peer->sent, __ATOMIC_RELAXED);
+		if (end->started ? sent != end->taken && sent + 1 != end->taken : sent != 0)
 			return BH_END_OK;
 		return bh_end_peer_gone(end) ? BH_END_GONE : BH_END_AGAIN;
 	default:
@@ -172,7 +175,6 @@ static inline uint32_t try_ready_for(enum bh_end_result result, uint32_t open)
 		return open;
 	case BH_END_GONE:
 		return open | TRY_POLLHUP;
-	case BH_END_NEW:
 	case BH_END_BROKEN:
 		return open | TRY_POLLERR;
 	default:
@@ -183,9 +185,19 @@ static inline uint32_t try_ready_for(enum bh_end_result result, uint32_t open)
 /* Events of poll(2), as they are now. `in`, `out`: those that say that receiving, sending would not wait. */
 static inline uint32_t try_ready(struct bh_end *end, struct try_news *news, uint32_t in, uint32_t out)
 {
-	if (try_was_reset(end, news))
-		return TRY_POLLERR | in | out;
-	return try_ready_for(try_may_receive(end), in) | try_ready_for(try_may_send(end), out);
+	enum bh_end_result receives, sends;
+
+	if (!try_was_reset(end, news)) {
+		receives = try_may_receive(end);
+		sends = try_may_send(end);
+		/* Begun after that look: who asks next is to be told, as it is not said again. */
+		if (receives != BH_END_NEW && sends != BH_END_NEW)
+			return try_ready_for(receives, in) | try_ready_for(sends, out);
+		if (try_error(news, BH_END_NEW) != -ECONNRESET)
+			return 0;
+		news->reset = true;
+	}
+	return TRY_POLLERR | in | out;
 }
 
 /* ---- What is watched ----------------------------------------------------------------------------------------------------------------- */

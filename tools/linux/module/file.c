@@ -99,6 +99,12 @@ struct order {
 
 enum { MOST_FUTILE = 8 };
 
+/* For which somebody may wait: a reader of a latest value changes nothing. What came damaged, or was lost to the program, is taken, too. */
+static bool has_changed_something(const struct channel_file *one, const struct order *order, int done)
+{
+	return one->end.role != BH_END_LATEST_READER && (done >= 0 || (!order->sends && (done == -EBADMSG || done == -EFAULT)));
+}
+
 static int carry_out(struct channel_file *one, struct order *order)
 {
 	struct channel *channel = one->channel;
@@ -115,7 +121,7 @@ static int carry_out(struct channel_file *one, struct order *order)
 		done = order->sends ? channel_send(one, order->data, order->length, order->flags)
 				    : channel_receive(one, order->data, order->length, order->again, &order->message);
 		mutex_unlock(&one->lock);
-		if (done >= 0 && one->end.role != BH_END_LATEST_READER) { /* which changes nothing that anybody waits for */
+		if (has_changed_something(one, order, done)) {
 			channel_ring(channel);
 			channel_wake(channel);
 		}

@@ -58,8 +58,8 @@ void channel_ring(struct channel *channel)
 {
 	if (!channel->gap_us || !bh_end_is_wanted(&channel->first))
 		return;
-	/* A timer that is set already rings for this one, too. */
-	if (channel_call(BH_CALL_DOORBELL, channel->number) == BH_E_LATER && !hrtimer_is_queued(&channel->later))
+	/* A timer that is set already rings for this one, too: nobody who waits for ever makes each message an exit. */
+	if (!hrtimer_is_queued(&channel->later) && channel_call(BH_CALL_DOORBELL, channel->number) == BH_E_LATER)
 		ring_later(channel);
 }
 
