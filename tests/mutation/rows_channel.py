@@ -203,7 +203,9 @@ CONNECTIONS = (
         "if (own == 0 || peer == 0) return bh_end_absent(end); bh_end_begin",
         "if (own == 0 || peer == 0) return BH_END_AGAIN; bh_end_begin",
     ),
-    call("who closed a channel is gone", "&& __atomic_load_n(&end->peer_life->epoch, __ATOMIC_RELAXED) == 0 ? BH_END_GONE", "? BH_END_GONE"),
+    call(
+        "who closed a channel is gone", "&& __atomic_load_n(&end->peer_life->epoch, __ATOMIC_RELAXED) == 0 ? BH_END_GONE", "? BH_END_GONE"
+    ),
     call("who never came is awaited", "!= peer) return gone ? BH_END_GONE : BH_END_AGAIN; said", "!= peer) return BH_END_AGAIN; said"),
     call(
         "who came to a life before this one is awaited",

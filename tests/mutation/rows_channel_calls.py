@@ -77,6 +77,11 @@ CHANNEL_CALLS = (
     call("on a core that hears nothing", "doorbell_is_heard(bell) &&", ""),
     call("each reader is rung", "doorbell_is_heard(bell) && is_first(end)", "doorbell_is_heard(bell)"),
     call("readers of a latest value ring", "&& end->role != BH_END_LATEST_READER)", ")"),
+    call(
+        "room of what was damaged is not told of",
+        "if (result == BH_END_OK || result == BH_END_CHECK) tell_if",
+        "if (result == BH_END_OK) tell_if",
+    ),
     call("who has gone is rung", "__atomic_store_n(&channel->end->own->waits, 0, __ATOMIC_RELAXED);", ";"),
     call(
         "a life that ended is waited for",

@@ -83,7 +83,7 @@ MODULE_ROWS = (
         "control is rung",
     ),
     ModuleMutation("who waits does not say so", WATCH, "want_ring(channel, true);", "", RUNG, "Linux is rung"),
-    ModuleMutation("the timer wakes nobody", WATCH, "if (changed) wake_up_interruptible(&channel->waiters);", "", LATER, "message"),
+    ModuleMutation("the timer wakes nobody", WATCH, "if (changed) wake_up_interruptible_all(&channel->waiters);", "", LATER, "message"),
 )
 
 # ---- On request: commands of the shell. A mistake may end this life of Linux, and so may, where that is what is good, what is closed ------------

@@ -466,6 +466,13 @@ static void tells(void)
 	CHECK_EQ(doorbell.tells, 2);
 	CHECK_EQ(channel_release(&channel), BH_END_OK);
 	CHECK_EQ(doorbell.tells, 3);
+	other_sends();
+	bh_end_set_checked(&end[1], true); /* damaged, and taken: there is room again */
+	CHECK_EQ(channel_receive(&channel, buffer, SLOT_BYTES, &message, 0), BH_END_CHECK);
+	CHECK_EQ(doorbell.tells, 4);
+	bh_end_set_checked(&end[1], false);
+	CHECK_EQ(channel_receive(&channel, buffer, SLOT_BYTES, &message, 0), BH_END_AGAIN);
+	CHECK_EQ(doorbell.tells, 4);
 	scene_close(&scene);
 }
 

@@ -69,7 +69,7 @@ static enum hrtimer_restart look_again(struct hrtimer *timer)
 		want_ring(channel, false);
 	spin_unlock(&channel->watch_lock);
 	if (changed)
-		wake_up_interruptible(&channel->waiters);
+		wake_up_interruptible_all(&channel->waiters);
 	if (!goes_on)
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, period(channel));
@@ -97,15 +97,15 @@ int channel_wait(struct channel *channel, const struct channel_words *before)
 void channel_wake(struct channel *channel)
 {
 	if (wq_has_sleeper(&channel->waiters))
-		wake_up_interruptible(&channel->waiters);
+		wake_up_interruptible_all(&channel->waiters);
 }
 
-/* It tells of any change: a waiter looks itself. */
+/* It tells of any change: each waiter looks itself, and of a latest value several read. */
 static irqreturn_t rung(int line, void *data)
 {
 	struct channel *channel = data;
 
-	wake_up_interruptible(&channel->waiters);
+	wake_up_interruptible_all(&channel->waiters);
 	return IRQ_HANDLED;
 }
 
