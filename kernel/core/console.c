@@ -107,7 +107,7 @@ void console_say(const char *format, ...)
 		put_line(log_put, format, arguments);
 	if (uart)
 		put_line(uart_put, format, arguments);
-	if (terminal_exists())
+	if (terminal_begins_line())
 		put_line(terminal_put, format, arguments);
 	end_line();
 	va_end(arguments);
@@ -123,7 +123,7 @@ void console_report(const char *format, ...)
 		put_line(log_put, format, arguments);
 	if (uart && !somebody_types && dots_sent())
 		put_line(uart_put, format, arguments);
-	if (terminal_exists() && !somebody_types)
+	if (!somebody_types && terminal_begins_line())
 		put_line(terminal_put, format, arguments);
 	end_line();
 	va_end(arguments);

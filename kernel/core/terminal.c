@@ -160,6 +160,20 @@ static void put(char c)
 		miss(c);
 }
 
+bool terminal_begins_line(void)
+{
+	bool enabled, has_room;
+
+	if (!out)
+		return false;
+	enabled = lock_take(&lock);
+	has_room = has_caught_up() && has_slot();
+	if (!has_room)
+		miss('\n');
+	lock_give(&lock, enabled);
+	return has_room;
+}
+
 void terminal_put(char c)
 {
 	bool enabled;

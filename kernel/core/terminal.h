@@ -14,6 +14,12 @@ void terminal_init(void);
 /* Whether there is one to write to. */
 bool terminal_exists(void);
 
+/*
+ * Begins a line. Returns whether there is room, and somebody who takes part; if not, or without a terminal, the line is lost as a whole,
+ * and counted where somebody is: it need not be written.
+ */
+bool terminal_begins_line(void);
+
 /* Writes a character. It is seen after a line's end, after a slot's, or after terminal_flush. */
 void terminal_put(char c);
 void terminal_flush(void);

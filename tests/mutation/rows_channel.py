@@ -179,7 +179,7 @@ CONNECTIONS = (
     call("connected before it said so", "end->connected && own == end->epoch && peer ==", "own == end->epoch && peer =="),
     call(
         "who has not begun takes part",
-        "bh_end_set_connected(end, false); if (own == 0 || peer == 0) return BH_END_AGAIN; bh_end_begin",
+        "bh_end_set_connected(end, false); if (own == 0 || peer == 0) return bh_end_absent(end); bh_end_begin",
         "bh_end_begin",
     ),
     call(

@@ -53,8 +53,13 @@ TERMINAL_ROWS = (
     ),
     terminal("another connection's is told of", "missed.some = false; result = bh_ring_reserve", "result = bh_ring_reserve"),
     terminal("without its lock", "enabled = lock_take(&lock); if (c", "enabled = true; if (c"),
-    console("what is said is not shown", "if (terminal_exists()) put_line(terminal_put, format, arguments);"),
-    console("reports disturb who types", "if (terminal_exists() && !somebody_types)", "if (terminal_exists())"),
+    terminal("a line without room is not counted", "if (!has_room) miss('\\n');"),
+    terminal("a line begins without room", "has_room = has_caught_up() && has_slot();", "has_room = has_caught_up();"),
+    console("what is said is not shown", "if (terminal_begins_line()) put_line(terminal_put, format, arguments);"),
+    console(
+        "lines that nobody has room for are put all the same", "if (terminal_begins_line()) put_line", "if (terminal_exists()) put_line"
+    ),
+    console("reports disturb who types", "if (!somebody_types && terminal_begins_line())", "if (terminal_begins_line())"),
     console("no prompt", "terminal_flush();"),
     console("every core takes from it", "terminal_exists() && !cpu_slot()", "terminal_exists()"),
     console(

@@ -111,7 +111,7 @@ void timer_add(struct timer_event *event, uint64_t deadline)
 	unmasks_at = deadline;
 }
 
-static bool has_terminal;
+static bool has_terminal, is_full;
 static char shown[SENT]; /* on the terminal */
 static unsigned flushes;
 static const char *typed_there;
@@ -121,6 +121,11 @@ void terminal_init(void) {}
 bool terminal_exists(void)
 {
 	return has_terminal;
+}
+
+bool terminal_begins_line(void)
+{
+	return has_terminal && !is_full;
 }
 
 void terminal_put(char c)
@@ -274,6 +279,11 @@ static void test_terminal(void)
 	console_say("both");
 	CHECK(!strcmp(shown, "unit: both\n"));
 	memset(shown, 0, sizeof(shown));
+	is_full = true;
+	console_say("lost");
+	console_report("lost, too");
+	CHECK(!*shown);
+	is_full = false;
 	typed_there = "one=7\r";
 	fake_cpu.slot = 1;
 	CHECK(!console_has_input());

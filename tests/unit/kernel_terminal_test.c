@@ -110,6 +110,7 @@ static void without_one(void)
 	grant("says", 0);
 	terminal_init();
 	CHECK(!terminal_exists());
+	CHECK(!terminal_begins_line());
 	say("nobody\n");
 	terminal_flush();
 	terminal_read(received);
@@ -119,6 +120,7 @@ static void without_one(void)
 
 static void without_a_reader(void)
 {
+	CHECK(!terminal_begins_line()); /* which nobody misses */
 	say("lost\n");
 	CHECK(!strcmp(shown(), "")); /* it takes part now */
 }
@@ -167,6 +169,16 @@ static void more_than_there_is_room_for(void)
 	CHECK(!strcmp(shown(), ""));
 	say("on\n");
 	CHECK(!strcmp(shown(), "on\r\n"));
+	check_context.subject = "a line as a whole";
+	for (unsigned n = 0; n < SLOTS; n++) {
+		CHECK(terminal_begins_line());
+		say("line\n");
+	}
+	CHECK(!terminal_begins_line() && !terminal_begins_line());
+	(void)shown();
+	CHECK(terminal_begins_line());
+	say("on\n");
+	CHECK(!strcmp(shown(), "[lines lost: 2]\r\non\r\n"));
 	check_context.subject = "a long line";
 	for (unsigned n = 0; n < SLOTS; n++)
 		say("line\n");
