@@ -5,8 +5,8 @@ from tests.mutation.mutation import Mutation
 
 MEMORY, TREE, AML = (f"tools/linux/lib/{name}.c" for name in ("memory", "description", "description_aml"))
 TRY = "tools/linux/include/channel_try.h"  # what the module has, too
-LINUX_MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("linux_memory_test", "linux_description_test")}
-LINUX_MEMORY_PARTS = {"linux_memory_test": [MEMORY, TREE, AML], "linux_description_test": [TREE, AML]}
+LINUX_MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("linux_memory_test", "linux_description_test", "linux_try_test")}
+LINUX_MEMORY_PARTS = {"linux_memory_test": [MEMORY, TREE, AML], "linux_description_test": [TREE, AML], "linux_try_test": []}
 
 
 def used(what: str, old: str, new: str = "") -> Mutation:
@@ -107,6 +107,20 @@ LINUX_MEMORY_ROWS = (
     ),
     tried("who is gone is not seen", "return open | TRY_POLLHUP;", "return open;"),
     tried("a reset is not seen", "if (!try_was_reset(end, news)) {", "if (true) {"),
+    Mutation(
+        "without the module: a poll takes a new life's news for itself",
+        TRY,
+        "if (receives != BH_END_NEW && sends != BH_END_NEW)",
+        "if (true)",
+        "linux_try_test",
+    ),
+    Mutation(
+        "without the module: who asks after a poll is not told",
+        TRY,
+        "news->reset = true; } return TRY_POLLERR",
+        "} return TRY_POLLERR",
+        "linux_try_test",
+    ),
     tried("a value that is being written is ready again", "sent != end->taken && sent + 1 != end->taken", "sent != end->taken"),
     used("reader 0 is told", ".reader = memory->reader,"),
     told("any node is a channel's", "if (!found->on_request && strcmp(is, BULKHEAD_END) != 0) return -ENOENT;"),
