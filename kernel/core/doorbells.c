@@ -68,10 +68,13 @@ static void ring_now(struct timer_event *event, struct cpu_frame *frame)
 		leave_to_timer(one);
 }
 
-/* Between the look, the call and the event another thread may ring or set the event. Then the other end is rung more often than need be. */
+/*
+ * Between the look, the call and the event another thread may ring or set the event. Then the other end is rung more often than need be.
+ * Relaxed: between what was written and this look is the fence of bh_end_is_wanted, or it is the event's own core.
+ */
 void doorbell_tell(struct doorbell *doorbell)
 {
-	if (!__atomic_load_n(&doorbell->left, __ATOMIC_SEQ_CST) && doorbell_ring(doorbell) == BH_E_LATER)
+	if (!__atomic_load_n(&doorbell->left, __ATOMIC_RELAXED) && doorbell_ring(doorbell) == BH_E_LATER)
 		leave_to_timer(doorbell);
 }
 

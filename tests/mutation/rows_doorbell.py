@@ -163,7 +163,7 @@ DOORBELL_ROWS = (
     kernel("two threads set one event", "if (!__atomic_exchange_n(&doorbell->left, true, __ATOMIC_SEQ_CST))", "if (true)"),
     kernel("what is left to the event stays so", "__atomic_store_n(&one->left, false, __ATOMIC_SEQ_CST);"),
     kernel(
-        "who comes too soon asks again", "if (!__atomic_load_n(&doorbell->left, __ATOMIC_SEQ_CST) && doorbell_ring", "if (doorbell_ring"
+        "who comes too soon asks again", "if (!__atomic_load_n(&doorbell->left, __ATOMIC_RELAXED) && doorbell_ring", "if (doorbell_ring"
     ),
     kernel("interrupts stay disabled", "cpu_interrupts_restore(enabled);"),
     kernel("the gap of the other end", "return doorbell->grant->gpa;", "return doorbell->grant->size;"),
