@@ -335,7 +335,10 @@ static inline bool bh_end_peer_gone(const struct bh_end *end)
 	return __atomic_load_n(&end->peer_life->state, __ATOMIC_ACQUIRE) == BH_CHANNEL_GONE;
 }
 
-/* An end has not begun. One that is opened on request may be gone without ever having: the state is read before the epoch. */
+/*
+ * One of the ends has no life yet. If that is the other one, and it is gone, it never will: an end that is opened on request may go before
+ * it was ever opened. The state is read first, as its monitor writes it last.
+ */
 static inline enum bh_end_result bh_end_absent(const struct bh_end *end)
 {
 	return bh_end_peer_gone(end) && __atomic_load_n(&end->peer_life->epoch, __ATOMIC_RELAXED) == 0 ? BH_END_GONE : BH_END_AGAIN;

@@ -127,7 +127,7 @@ static bool has_room_for_missed(void)
 	const uint32_t least = out->slots < ROOM ? out->slots : ROOM;
 	const enum bh_end_result result = has_slot() ? bh_end_read_taken(out) : BH_END_AGAIN;
 
-	if (result == BH_END_NEW) {
+	if (result == BH_END_NEW) { /* both were of the connection that has ended */
 		slot = NULL;
 		missed.some = false;
 	}

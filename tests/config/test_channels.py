@@ -23,8 +23,10 @@ from bhtool.paths import PARTITIONS
 from bhtool.platforms import load
 from bhtool.report.check_json import plan_json
 from bhtool.report.given_up import machine_memory, memory_of
+from bhtool.verbs.check import allocation_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 Compile = Callable[[Path, str], Plan]
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
@@ -416,6 +418,16 @@ def test_a_terminal_is_told_to_the_kernel_and_to_linux(compile_on: Compile) -> N
 def test_a_slot_is_large_enough_for_telemetry_unless_said_otherwise() -> None:
     assert lib.BH_TELEMETRY_BYTES <= DEFAULT_SLOT_BYTES
     assert f"{lib.BH_TELEMETRY_BYTES:,} bytes" in BY_ID["BH-R182"].holds
+
+
+def test_the_allocation_shows_whose_they_are(compile_on: Compile) -> None:
+    console = Console(width=200)
+    with console.capture() as shown:
+        console.print(allocation_table(compile_on(PARTITIONS / "channels.dts", ANY)))
+    rows = [line.strip() for line in shown.get().splitlines() if " channel `" in line]
+    assert len(rows) == 10
+    assert next(row for row in rows if "`samples`" in row).endswith("  sensor, control")
+    assert next(row for row in rows if "`orders`" in row).endswith("  linux, control")
 
 
 def test_json_lists_them(compile_on: Compile, tmp_path: Path) -> None:

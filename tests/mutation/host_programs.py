@@ -173,7 +173,15 @@ COMPILE = [
     f"-I{ROOT}/hal/arm/gic",
     f"-I{ROOT}/kernel/arch/arm",
     *(
-        f"-I{ROOT}/{folder}" for folder in ("abi", "tools/linux/top", "tools/linux/lib", "tools/linux/include", "tools/linux/include/uapi")
+        f"-I{ROOT}/{folder}"
+        for folder in (
+            "abi",
+            "tools/linux/console",
+            "tools/linux/top",
+            "tools/linux/lib",
+            "tools/linux/include",
+            "tools/linux/include/uapi",
+        )
     ),  # programs for Linux have these beside them
     "-DAARCH64",  # of the formats of the sandbox kernel's tables
 ]

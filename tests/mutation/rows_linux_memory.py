@@ -4,9 +4,17 @@
 from tests.mutation.mutation import Mutation
 
 MEMORY, TREE, AML = (f"tools/linux/lib/{name}.c" for name in ("memory", "description", "description_aml"))
+CONSOLE = "tools/linux/console/carry.c"
 TRY = "tools/linux/include/channel_try.h"  # what the module has, too
-LINUX_MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("linux_memory_test", "linux_description_test", "linux_try_test")}
-LINUX_MEMORY_PARTS = {"linux_memory_test": [MEMORY, TREE, AML], "linux_description_test": [TREE, AML], "linux_try_test": []}
+LINUX_MEMORY_PROGRAMS = {
+    name: f"tests/unit/{name}.c" for name in ("linux_memory_test", "linux_description_test", "linux_try_test", "linux_console_test")
+}
+LINUX_MEMORY_PARTS = {
+    "linux_memory_test": [MEMORY, TREE, AML],
+    "linux_description_test": [TREE, AML],
+    "linux_try_test": [],
+    "linux_console_test": [CONSOLE],
+}
 
 
 def used(what: str, old: str, new: str = "") -> Mutation:
@@ -15,6 +23,10 @@ def used(what: str, old: str, new: str = "") -> Mutation:
 
 def tried(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(f"without the module: {what}", TRY, old, new, "linux_memory_test")
+
+
+def shown(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"bulkhead-console: {what}", CONSOLE, old, new, "linux_console_test")
 
 
 def told(what: str, old: str, new: str = "") -> Mutation:
@@ -26,6 +38,12 @@ def read(what: str, old: str, new: str = "") -> Mutation:
 
 
 LINUX_MEMORY_ROWS = (
+    shown("who says on and on keeps everybody", "n < says->info.slots", "1"),
+    shown("what came damaged ends it", "count == -ECONNRESET || count == -EBADMSG", "count == -ECONNRESET"),
+    shown("a life that begins anew ends it", "count == -ECONNRESET || count == -EBADMSG", "count == -EBADMSG"),
+    shown("nobody leaves", "if (leave && typed[n] == leave) return ENDED;", ";"),
+    shown("a message longer than a slot", "length < hears->info.slot_bytes ? length : hears->info.slot_bytes", "length"),
+    shown("who is gone is shown still", "if (result == -EPIPE) return GONE; if (result < 0 && !(keeps", "if (result < 0 && !(keeps"),
     used("what is another's can be made writable", "open(path, O_RDONLY | O_CLOEXEC)", "open(path, O_RDWR | O_CLOEXEC)"),
     used("a program that is started has the file", "open(path, O_RDWR | O_CLOEXEC)", "open(path, O_RDWR)"),
     used("what a driver has is forbidden", "return errno == EPERM ? -EBUSY : -errno;", "return -errno;"),

@@ -431,7 +431,7 @@ static void test_without_the_module(void)
 	direct.opens = -EOPNOTSUPP;
 	CHECK_EQ(bulkhead_open(&channel, "orders"), -EOPNOTSUPP);
 	CHECK(strstr(bulkhead_error_text(-EOPNOTSUPP), "module") != NULL);
-	CHECK(strstr(bulkhead_error_text(-EBUSY), "somebody else") && strstr(bulkhead_error_text(-ECONNRESET), "anew"));
+	CHECK(strstr(bulkhead_error_text(-EBUSY), "in use") && strstr(bulkhead_error_text(-ECONNRESET), "anew"));
 	CHECK(strstr(bulkhead_error_text(-EPIPE), "gone") && strstr(bulkhead_error_text(-EPROTO), "broke"));
 	CHECK(strstr(bulkhead_error_text(-EBADMSG), "damaged") && !strcmp(bulkhead_error_text(-EMSGSIZE), strerror(EMSGSIZE)));
 	linux_is.opens = EBUSY;

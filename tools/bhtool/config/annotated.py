@@ -27,12 +27,12 @@ _PROPERTY = re.compile(r"^(?:[\w]+: )*(?P<name>[\w,.+?#-]+)(?: = (?P<value>.*))?
 def too_much(annotated: str, fallback: Location) -> Iterator[Finding]:
     """The first place where a tree is deeper, larger or longer than anything that describes a machine."""
     depth = nodes = 0
-    for code, where in _lines(annotated, fallback):
+    for code, places in _lines(annotated):
         depth += bool(_NODE.match(code)) - (code == "};")
         nodes += bool(_NODE.match(code))
         for what, count, most in (("levels of nodes", depth, DEPTH), ("nodes", nodes, NODES), ("characters in a value", len(code), VALUE)):
             if count > most:
-                yield Finding(where, f"there are more than {most} {what}")
+                yield Finding(_last(places, fallback), f"there are more than {most} {what}")
                 return
 
 
@@ -49,36 +49,39 @@ class _Block:
 
 
 def _blocks(places: str) -> list[_Block]:
-    found = _SPAN.finditer(places)
-    return [_Block(one["file"].strip(), (int(one["line"]), int(one["column"])), (int(one["last"]), int(one["end"]))) for one in found]
+    return [
+        _Block(one["file"].strip(), (int(one["line"]), int(one["column"])), (int(one["last"]), int(one["end"])))
+        for one in _SPAN.finditer(places)
+    ]
 
 
 def second_nodes(annotated: str) -> Iterator[Finding]:
+    """Nodes that one block has twice. dtc refuses them only where a node is written first: in `&label { }`, and in later blocks, it adds the
+    second to the first without a word. A file that is included twice has each of its blocks twice, and in each the nodes in it.
     """
-    Nodes that one block has twice. dtc refuses that of the first block that writes a node, and takes it without a word of `&label { }` and of later ones, where the second adds to the first.
-    A file that is included twice has each of its blocks twice, and in each the nodes in it.
-    """
-    stack: list[tuple[str, Counter[_Block]]] = []
-    for line in annotated.splitlines():
-        found = _ANNOTATED.match(line.strip())
-        if found and (node := _NODE.match(found["code"])):
-            name = f"{stack[-1][0].rstrip('/')}/{node['name']}" if stack else "/"
-            blocks = _blocks(found["places"])
-            for outer, times in (stack[-1][1] if stack else Counter[_Block]()).items():
-                inside = sorted((one for one in blocks if outer.holds(one)), key=lambda one: one.first)
+    path: list[str] = []
+    outer: list[Counter[_Block]] = []
+    for code, places in _lines(annotated):
+        if node := _NODE.match(code):
+            path.append(node["name"])
+            blocks = _blocks(places)
+            for block, times in outer[-1].items() if outer else ():
+                inside = sorted((one for one in blocks if block.holds(one)), key=lambda one: one.first)
                 if len(inside) > times:
-                    where, first = inside[-1], inside[0]
-                    text = f"a second node is called `{name}` (first: {shown(first.file)}:{first.first[0]}); rename one of them, or put what both have into one"
-                    yield Finding(Location(where.file, where.first[0]), text)
-            stack.append((name, Counter(blocks)))
-        elif line.strip().startswith("};"):
-            stack.pop()
+                    text = f"a second node is called `/{'/'.join(path[1:])}` (first: {shown(inside[0].file)}:{inside[0].first[0]})"
+                    where = Location(inside[-1].file, inside[-1].first[0])
+                    yield Finding(where, f"{text}; rename one of them, or put what both have into one")
+            outer.append(Counter(blocks))
+        elif code == "};":
+            path.pop()
+            outer.pop()
 
 
 def take_places(root: Node, annotated: str, fallback: Location) -> None:
     """Notes in the tree where each node and property lies, and how its value was written."""
     stack: list[Node] = []
-    for code, where in _lines(annotated, fallback):
+    for code, places in _lines(annotated):
+        where = _last(places, fallback)
         node = _NODE.match(code)
         if node:
             current = stack[-1].children[node["name"]] if stack else root
@@ -101,10 +104,11 @@ def take_statements(root: Node, lines: list[tuple[Location, str]]) -> None:
             one.source = found["value"].strip() if found else ""
 
 
-def _lines(annotated: str, fallback: Location) -> Iterator[tuple[str, Location]]:
+def _lines(annotated: str) -> Iterator[tuple[str, str]]:
+    """Each line without what dtc noted, and that: where it was written."""
     for line in annotated.splitlines():
         match = _ANNOTATED.match(line.strip())
-        yield (match["code"], _last(match["places"], fallback)) if match else (line.strip(), fallback)
+        yield (match["code"], match["places"]) if match else (line.strip(), "")
 
 
 def _last(places: str, fallback: Location) -> Location:

@@ -292,9 +292,9 @@ def predictions(domains: Domains) -> Iterator[tuple[Channel, Prediction | tuple[
             on = next((one for one in domains.channels if one.name == channel.name + SENT_ON), None)
             yield channel, Prediction(channel, costs, (first, second), on)
         else:
-            whys = {side: one for side, one in enumerate((first, second)) if isinstance(one, str)}
-            of_linux = {side: why for side, why in whys.items() if domains.other_end(channel, 1 - side).is_linux}
-            yield channel, tuple((of_linux or whys).values())  # whatever the other end is: nobody can mend Linux
+            of_linux = [one for side, one in enumerate((first, second)) if domains.other_end(channel, 1 - side).is_linux]
+            # A Linux end is reason enough: what may be wrong at the other one, nobody need mend for a bound.
+            yield channel, tuple(one for one in of_linux or (first, second) if isinstance(one, str))
 
 
 def delays_of(domains: Domains) -> dict[str, ChannelDelay]:

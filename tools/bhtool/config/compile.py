@@ -132,10 +132,11 @@ def _judged(domains: Domains, resolve: Resolve | None) -> list[Diagnostic]:
     """With `resolve` a misspelt image of who has VCPUs comes first: that it is not the tool's own would otherwise be told instead."""
     if not resolve:
         return judge_meaning(domains)
-    misspelt = [(one, error) for one in domains.sandboxes if one.vcpus and (error := missing_image(resolve, one))]
-    first = [diagnose(error.rule, one.where(error.property), error.text) for one, error in misspelt]
-    follow = {(one.file, one.line) for one in (diagnose(MADE_BY_OTHERS, sandbox.vcpus[0].location, "") for sandbox, _ in misspelt)}
-    return first + [one for one in judge_meaning(domains) if one.rule != MADE_BY_OTHERS or (one.file, one.line) not in follow]
+    native = [one for one in domains.sandboxes if one.vcpus and not one.is_linux]
+    misspelt = [(one, error) for one in native if (error := missing_image(resolve, one))]
+    told = [diagnose(error.rule, one.where(error.property), error.text) for one, error in misspelt]
+    follows = {(MADE_BY_OTHERS, one.vcpus[0].location.file, one.vcpus[0].location.line) for one, _ in misspelt}
+    return told + [one for one in judge_meaning(domains) if (one.rule, one.file, one.line) not in follows]
 
 
 def _place_all(plan: Plan, domains: Domains, platform: Platform, resolve: Resolve) -> None:

@@ -27,9 +27,9 @@ WORDS = ("-fuse-ld=lld", "-O2", "-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BIT
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wl,-s")
 LIBRARY = sorted((SOURCES / "lib").glob("*.c"))
 INCLUDED = (SOURCES / "lib", SOURCES / "include", SOURCES / "include" / "uapi", paths.ABI)
-TOP = SOURCES / "top"
+CONSOLE, TOP = SOURCES / "console", SOURCES / "top"
 CHANNEL_PROGRAMS = {
-    "bulkhead-console": [SOURCES / "console" / "bulkhead_console.c"],
+    "bulkhead-console": [CONSOLE / f"{name}.c" for name in ("bulkhead_console", "carry")],
     "bulkhead-sink": [SOURCES / "samples" / "bulkhead_sink.c"],
     "bulkhead-top": [TOP / f"{name}.c" for name in ("bulkhead_top", "value", "view")],
 }
@@ -73,7 +73,7 @@ def packed(programs: Mapping[str, bytes]) -> bytes:
 
 def channel_programs(platform: Platform, report: Report) -> Path:
     """Those for channels, built once for each architecture and each state of their sources."""
-    headers = [one for folder in (*INCLUDED, TOP) for one in sorted(folder.glob("*.h"))]
+    headers = [one for folder in (*INCLUDED, CONSOLE, TOP) for one in sorted(folder.glob("*.h"))]
     sources = [*(one for each in CHANNEL_PROGRAMS.values() for one in each), *LIBRARY, *headers]
     architecture = platform.programs_architecture
     target = paths.cache() / "linux" / f"programs-{architecture}-{stamp_of([one.read_bytes() for one in sources], (*STATIC, *WORDS))}.tar"

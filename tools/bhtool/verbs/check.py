@@ -12,7 +12,6 @@ from bhtool.codes.assumptions import Assumption
 from bhtool.codes.catalogue import has_more
 from bhtool.config.assumptions import relied_on
 from bhtool.config.board import read_board
-from bhtool.config.explain import CHANNEL
 from bhtool.config.firmware import require_kept
 from bhtool.config.plan import Diagnostic, Plan, ReachKind, SandboxPlan
 from bhtool.config.schedulability import admitted_text
@@ -139,13 +138,14 @@ def delay_table(plan: Plan) -> Table:
 
 
 def allocation_table(plan: Plan) -> Table:
-    """The machine's address spaces from bottom to top."""
+    """The machine's address spaces from bottom to top. A channel is its two ends', whoever laid it out."""
     table = table_of("Allocation", "space", "from", "to", "size", "what", "owner")
-    ends = {CHANNEL + one.name: ", ".join(plan.sandboxes[index].name for index in one.ends) for one in plan.channels}
+    ends = {("memory", one.hpa): ", ".join(plan.sandboxes[index].name for index in one.ends) for one in plan.channels}
     for held in sorted(plan.holdings, key=lambda one: (one.kind, one.start)):
         end = held.start + held.size - 1
         size = str(held.size) if held.kind == "port" else size_text(held.size)
-        table.add_row(held.kind, f"{held.start:#x}", f"{end:#x}", size, held.what, ends.get(held.what) or held.owner or "nobody")
+        owner = ends.get((held.kind, held.start)) or held.owner or "nobody"
+        table.add_row(held.kind, f"{held.start:#x}", f"{end:#x}", size, held.what, owner)
     return table
 
 

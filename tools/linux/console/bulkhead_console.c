@@ -14,19 +14,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "bulkhead_channel.h"
+#include "carry.h"
 
 #define CLASS  "/sys/class/misc/"
 #define PREFIX "bulkhead-"
-enum { LEAVES = 0x1c /* Ctrl-\, as Ctrl-] leaves `tools/bulkhead run --attach` */, LIMIT_MS = 1000, ROOM = 1 << 16 };
-enum { ENDED, GONE, WRONG, REFUSED };
+enum { LEAVES = 0x1c /* Ctrl-\, as Ctrl-] leaves `tools/bulkhead run --attach` */ };
 
 /* ---- Which channels ------------------------------------------------------------------------------------------------------------------ */
 
@@ -94,115 +92,6 @@ static void note_one(const char *channel, const char *peer, int end, void *conte
 		snprintf(end ? search->found.says : search->found.hears, NAME_MAX + 1, "%s", channel);
 }
 
-/* ---- From one to the other ----------------------------------------------------------------------------------------------------------- */
-
-static void complain(const char *what, const char *name, int error)
-{
-	fprintf(stderr, "bulkhead-console: %s%s%s: %s\n", what, *name ? " " : "", name, bulkhead_error_text(error));
-}
-
-static int put_all(int file, const char *text, size_t length)
-{
-	while (length) {
-		ssize_t count = write(file, text, length);
-
-		if (count < 0 && errno != EINTR)
-			return -errno;
-		if (count > 0) {
-			text += count;
-			length -= (size_t)count;
-		}
-	}
-	return 0;
-}
-
-/*
- * What came is shown, as many messages as there are slots: a sandbox that says more and more keeps nobody from leaving. -ECONNRESET: the
- * sandbox began again, which it says itself. Returns 0 or -errno.
- */
-static int show(struct bulkhead_channel *says, int out)
-{
-	static char text[ROOM];
-
-	for (uint32_t n = 0; n < says->info.slots; n++) {
-		int count = bulkhead_receive(says, text, sizeof(text), 0);
-
-		if (count == -ETIMEDOUT)
-			return 0;
-		if (count == -ECONNRESET || count == -EBADMSG)
-			continue;
-		if (count < 0)
-			return count;
-		count = put_all(out, text, (size_t)count);
-		if (count < 0)
-			return count;
-	}
-	return 0;
-}
-
-/* What was typed is sent, in messages as long as they may be; what finds no room in time is lost, as on a line. Returns 0 or -errno. */
-static int hear(struct bulkhead_channel *hears, const char *text, size_t length)
-{
-	while (length) {
-		size_t part = length < hears->info.slot_bytes ? length : hears->info.slot_bytes;
-		int result = bulkhead_send(hears, text, part, LIMIT_MS);
-
-		if (result == -ECONNRESET)
-			continue;
-		if (result < 0 && result != -ETIMEDOUT)
-			return result;
-		text += part;
-		length -= part;
-	}
-	return 0;
-}
-
-/*
- * Both ways, until the input ends, `leave` is typed, or the sandbox is gone. Returns a status. `keeps`: an input that ends may begin again,
- * as that of a pseudoterminal does.
- */
-static int carry(struct bulkhead_channel *says, struct bulkhead_channel *hears, int in, int out, int leave, int keeps)
-{
-	struct pollfd both[] = { { .fd = says->file, .events = POLLIN }, { .fd = in, .events = POLLIN } };
-	char typed[256];
-
-	for (;;) {
-		ssize_t count;
-		int result;
-
-		if (poll(both, 2, -1) < 0 && errno != EINTR)
-			return REFUSED;
-		result = show(says, out);
-		if (result == -EPIPE)
-			return GONE;
-		if (result < 0 && !(keeps && (result == -EIO || result == -EAGAIN))) {
-			complain("the console cannot be shown", "", result);
-			return REFUSED;
-		}
-		if (!both[1].revents)
-			continue;
-		count = read(in, typed, sizeof(typed));
-		if (count < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (count <= 0 && !keeps)
-			return ENDED;
-		if (count <= 0) {
-			usleep(LIMIT_MS * 100); /* nobody has the other side of the pseudoterminal open */
-			continue;
-		}
-		for (ssize_t n = 0; n < count; n++)
-			if (leave && typed[n] == leave)
-				return ENDED;
-		result = hear(hears, typed, (size_t)count);
-		if (result == -EPIPE)
-			return GONE;
-		if (result < 0) {
-			complain("what was typed cannot be sent", "", result);
-			return REFUSED;
-		}
-	}
-}
-
 /* ---- Here, or on a pseudoterminal ---------------------------------------------------------------------------------------------------- */
 
 static int carry_here(struct bulkhead_channel *says, struct bulkhead_channel *hears, const char *name)
@@ -215,7 +104,7 @@ static int carry_here(struct bulkhead_channel *says, struct bulkhead_channel *he
 		cfmakeraw(&raw);
 		tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 		fprintf(stderr, "%s: Ctrl-\\ leaves\r\n", name);
-		hear(hears, "\r", 1); /* for its prompt */
+		send_typed(hears, "\r", 1); /* for its prompt */
 	}
 	status = carry(says, hears, STDIN_FILENO, STDOUT_FILENO, is_terminal ? LEAVES : 0, 0);
 	if (is_terminal) {
@@ -247,7 +136,7 @@ static int open_part(struct bulkhead_channel *channel, const char *name)
 	int result = bulkhead_open(channel, name);
 
 	if (result < 0)
-		complain(result == -EBUSY ? "somebody else shows it: channel" : "channel", name, result);
+		complain("channel", name, result);
 	return result < 0 ? REFUSED : ENDED;
 }
 

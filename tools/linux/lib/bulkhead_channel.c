@@ -208,7 +208,7 @@ const char *bulkhead_error_text(int error)
 	case -ENXIO:
 		return "what lies there is not the channel that the kernel was told of";
 	case -EBUSY:
-		return "somebody else has it open, or as many as it has readers; or it is used in place";
+		return "it is in use: by somebody else, by as many as it has readers, or by this program in place";
 	case -ECONNRESET:
 		return "the other end lives anew";
 	case -EPIPE:

@@ -18,7 +18,8 @@
  *   -EPERM        without the module: this kernel, or this program's rights, keep /dev/mem shut
  *   -EOPNOTSUPP   there is, but not without the module: it is opened on request, or this kernel would map it other than the other end does
  *   -ENXIO        without the module: what lies there is not what the kernel was told of
- * A time limit, of what sends, receives or waits, is in milliseconds: 0 tries once, negative is none. A signal whose handler returns does not end a call.
+ * What sends, receives or waits has a time limit in milliseconds: 0 tries once, negative is none. A signal whose handler returns does not
+ * end a call.
  */
 #ifndef BULKHEAD_CHANNEL_H
 #define BULKHEAD_CHANNEL_H

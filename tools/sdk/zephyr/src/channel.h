@@ -13,7 +13,8 @@
 /*
  * Finds the channel of that name among what the partition file gives this sandbox, and maps it. Requires: a thread, once for each channel.
  * Returns 0; -ENODEV: this is no sandbox, or its information page is of another version; -ENOENT: it has no such channel; -EINVAL: it is of
- * a version that these headers do not know; -ENOTSUP: it is opened on request, by a call of the monitor that this application does not make.
+ * a version that these headers do not know; -ENOTSUP: it is opened on request, by a call of the monitor that this application does not
+ * make.
  */
 int channel_open(struct bh_end *end, const char *name);
 
